@@ -37,11 +37,10 @@ from othello_lab.agents.checks.check import (
     NoAnswer,
     NotApplicable,
     Send,
+    Subject,
     Violation,
-    checks_of,
     items_apart,
     named_check,
-    run_checks,
 )
 from othello_lab.agents.simple import RandomAgent
 from othello_lab.core.game import FAIR_ENDS, RESIGNED, PlayerFailure, play_game, valid_answer
@@ -92,7 +91,7 @@ def findings(
     The remaining checks are skipped if the agent hangs or fails a check that all others need.
     """
     prepare_rules(announce)  # once here, not in each process
-    yield from run_checks(AgentUnderTest(agent, patience, announce), CHECKS)
+    yield from AgentUnderTest(agent, patience, announce).findings()
 
 
 def _describe(decision: Decision) -> str:
@@ -125,7 +124,7 @@ def _random_line(start: Position, plies: int, rng: np.random.Generator) -> Line:
     return moves, positions
 
 
-class AgentUnderTest:
+class AgentUnderTest(Subject):
     """An agent under examination.
 
     Each check forks a process with a copy of this object. number: 0, or 1 in the second process of
@@ -199,9 +198,6 @@ class AgentUnderTest:
             raised = f"raised {type(error).__name__}: {error}, "
             raised += f"in {where.filename}, line {where.lineno}"
         return [FAILED, f"{raised}, after {self.last_call}"]
-
-    def end(self) -> None:
-        """Do nothing: each process has ended with its check."""
 
     # ------------------------------------------------------------------ calls
 
@@ -449,6 +445,3 @@ class AgentUnderTest:
             self.ask(self.line(self.rulesets[0], 5))
         self.tell("close()")
         self.agent.close()
-
-
-CHECKS = checks_of(AgentUnderTest)

@@ -67,12 +67,6 @@ def named_check(name: str, sentence: str, **options: bool) -> Callable[[Callable
     return lambda method: Check(name, sentence, method, **options)
 
 
-def checks_of(kind: type) -> tuple[Check, ...]:
-    """Return the checks that a class and its bases declare, in the order of their first names."""
-    named = {key: None for base in reversed(kind.__mro__) for key in vars(base)}
-    return tuple(value for key in named if isinstance(value := getattr(kind, key), Check))
-
-
 @dataclass(frozen=True)
 class Finding:
     """The outcome of one check.
@@ -116,34 +110,52 @@ def indented(line: str) -> str:
     )
 
 
-# ------------------------------------------------------------------ run and report
+class Subject:
+    """Base class of what is examined.
 
-
-def run_checks(subject: Any, checks: Sequence[Check]) -> Iterator[Finding]:
-    """Run checks one by one and yield each finding.
-
-    ``subject.run(check)`` runs one check and returns a remark or nothing. ``subject.exchanges`` are
-    the lines sent in it. ``subject.end()`` is called last. The remaining checks are skipped after a
-    failure of a needed check, and if nothing answers.
+    checks: by default those that its class declares. exchanges: lines sent in the present check.
     """
-    reason_to_skip = ""
-    try:
-        for check in checks:
-            outcome, detail, subject.exchanges = OK, "", []
-            try:
-                if reason_to_skip:
-                    raise NotApplicable(reason_to_skip)
-                detail = subject.run(check) or ""
-            except NotApplicable as reason:
-                outcome, detail = SKIPPED, str(reason)
-            except (Violation, ValueError) as error:  # an unreadable answer is a ValueError
-                outcome, detail = FAILED, str(error)
-                hangs = "it hangs: " * isinstance(error, NoAnswer)
-                if hangs or check.needed:
-                    reason_to_skip = f"{hangs}see {check.name}"
-            yield Finding(check.name, check.sentence, outcome, detail, tuple(subject.exchanges))
-    finally:
-        subject.end()
+
+    checks: Sequence[Check] = ()
+    exchanges: list[str]
+
+    def __init_subclass__(cls) -> None:
+        cls.checks = [value for value in vars(cls).values() if isinstance(value, Check)]
+
+    def run(self, check: Check) -> str | None:
+        """Run a check and return a remark or nothing; raises Violation and NotApplicable."""
+        remark: str | None = check.run(self)
+        return remark
+
+    def end(self) -> None:
+        """Release what the checks have used."""
+
+    def findings(self) -> Iterator[Finding]:
+        """Run the checks one by one and yield each finding.
+
+        The remaining checks are skipped after a failure of a needed check, and if nothing answers.
+        """
+        reason_to_skip = ""
+        try:
+            for check in self.checks:
+                outcome, detail, self.exchanges = OK, "", []
+                try:
+                    if reason_to_skip:
+                        raise NotApplicable(reason_to_skip)
+                    detail = self.run(check) or ""
+                except NotApplicable as reason:
+                    outcome, detail = SKIPPED, str(reason)
+                except (Violation, ValueError) as error:  # an unreadable answer is a ValueError
+                    outcome, detail = FAILED, str(error)
+                    hangs = "it hangs: " * isinstance(error, NoAnswer)
+                    if hangs or check.needed:
+                        reason_to_skip = f"{hangs}see {check.name}"
+                yield Finding(check.name, check.sentence, outcome, detail, tuple(self.exchanges))
+        finally:
+            self.end()
+
+
+# ------------------------------------------------------------------ reports
 
 
 def print_findings(

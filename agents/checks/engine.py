@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate, count
 from operator import methodcaller
 from typing import Any
 
 import numpy as np
 
-from othello_lab.agents.checks.check import Check, Violation
+from othello_lab.agents.checks.check import Check, Subject, Violation
 from othello_lab.agents.external.program import Program
 from othello_lab.core.game import PlayerFailure
 from othello_lab.core.notation import PASS, parse_square, split_transcript
@@ -23,13 +23,8 @@ INNER = Position.start().follow(("f5", "d6", "c3", "d3", "c4"))[0]
 
 
 @dataclass
-class ProgramUnderTest:
-    """A program under examination.
-
-    exchanges: all lines sent during the present check, with their answers.
-    """
-
-    exchanges: list[str] = field(default_factory=list, init=False)
+class ProgramUnderTest(Subject):
+    """A program under examination."""
 
     start = Position.start()
     """The position in which its games begin."""
@@ -44,15 +39,8 @@ class ProgramUnderTest:
     def begin(self) -> None:
         """Start the program unless it runs; raises PlayerFailure."""
 
-    def end(self) -> None:
-        """End the program if it runs."""
-        raise NotImplementedError
-
     def run(self, check: Check) -> str | None:
-        """Run a check and return a remark or nothing; raises Violation and NotApplicable.
-
-        A program that hangs or dies is started again for the next check.
-        """
+        """A program that hangs or dies is started again for the next check."""
         self.attempt(check.run)
         return None
 

@@ -27,7 +27,6 @@ from othello_lab.agents.checks.check import (
     Send,
     Violation,
     items_apart,
-    run_checks,
 )
 from othello_lab.agents.checks.engine import ProgramUnderTest, checks_in
 from othello_lab.agents.external.program import Command, explained
@@ -189,7 +188,7 @@ class FileProgramUnderTest(ProgramUnderTest):
             raise Violation(f"it is still there {after}; the referee ends it then")
 
 
-CHECKS = checks_in(f"""
+FileProgramUnderTest.checks = checks_in(f"""
 starts: It starts, reads its colour and deletes the file
     white; start
 white: As White it writes a move at once, and answers
@@ -255,7 +254,7 @@ class ProgramCheck(Nameable):
                 yield _no_start(fault.detail)
                 return
         if isinstance(agent, WpiAgent):
-            yield from run_checks(FileProgramUnderTest(agent, self.limit, self.total), CHECKS)
+            yield from FileProgramUnderTest(agent, self.limit, self.total).findings()
         else:
             yield from contract.findings(agent)
 

@@ -290,7 +290,7 @@ class GtpEngineUnderTest(EngineUnderTest):
         self.has_to_end()
 
 
-CHECKS = checks_in(rf"""
+GtpEngineUnderTest.checks = checks_in(rf"""
 starts: It starts, and answers
     any protocol_version
 version: It speaks version 2 of the protocol

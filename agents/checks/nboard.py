@@ -195,7 +195,7 @@ class NBoardEngineUnderTest(EngineUnderTest):
         self.has_to_end()
 
 
-CHECKS = checks_in("""
+NBoardEngineUnderTest.checks = checks_in("""
 starts: It starts, and answers a ping
     ping
 pings: Each ping is answered, and nothing else

@@ -10,10 +10,12 @@ from typing import Any
 from rich.console import Console
 
 from othello_lab.agents.agent import Agent
-from othello_lab.agents.checks import gtp, nboard
 from othello_lab.agents.checks.agent import PATIENCE, findings
-from othello_lab.agents.checks.check import BROKEN, FAILED, HOLDS, report, run_checks
+from othello_lab.agents.checks.check import BROKEN, FAILED, HOLDS, report
+from othello_lab.agents.checks.engine import EngineUnderTest
 from othello_lab.agents.checks.files import FileCheck, SubmissionCheck
+from othello_lab.agents.checks.gtp import GtpEngineUnderTest
+from othello_lab.agents.checks.nboard import NBoardEngineUnderTest
 from othello_lab.agents.commands import check_search
 from othello_lab.agents.commands.shared import (
     add_config_dir,
@@ -35,11 +37,10 @@ _DEPTH = 2
 _EVALUATIONS = ("disc_count", "square_weights")
 """For an agent without an evaluation: the first one that it accepts. The first one plays on every
 board; the second one has fitted parameters of Multi-ProbCut."""
-_PROTOCOLS: dict[str, tuple[Any, Any]] = {
-    "gtp": (gtp.GtpEngineUnderTest, gtp.CHECKS),
-    "nboard": (nboard.NBoardEngineUnderTest, nboard.CHECKS),
+_PROTOCOLS: dict[str, type[EngineUnderTest]] = {
+    "gtp": GtpEngineUnderTest,
+    "nboard": NBoardEngineUnderTest,
 }
-"""Of each protocol the class of engines and the checks."""
 _THINK = 60.0
 
 
@@ -133,11 +134,11 @@ def run_engine(options: Namespace, console: Console) -> int:
     Returns the exit code.
     """
     program.words_of(options.engine)
-    kind, checks = _PROTOCOLS[options.protocol]
-    case = kind(program.Program(options.engine), options.patience, options.think)
+    kind = _PROTOCOLS[options.protocol]
+    engine = kind(program.Program(options.engine), options.patience, options.think)
     right, everything = "passes all checks", options.all
-    code = report(run_checks(case, checks), console, options.engine, right, everything=everything)
-    plays, detail = case.verdict()
+    code = report(engine.findings(), console, options.engine, right, everything=everything)
+    plays, detail = engine.verdict()
     verdict = f"plays, with these settings: {detail}" if plays else f"does not play: {detail}"
     console.print(plain(f"{options.engine} {verdict}", keep="\n"), soft_wrap=True)
     return code

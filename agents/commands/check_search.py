@@ -25,6 +25,7 @@ from othello_lab.agents.checks.search import (
     alike,
     diagnose,
     inside_of,
+    plies,
 )
 from othello_lab.agents.commands.shared import (
     add_seconds,
@@ -133,9 +134,8 @@ def _print(diagnosis: Diagnosis, target: str, console: Console) -> None:
         lines += [f"\n{title}: {cause.name}{share}", indented(cause.advice)]
         lines += [] if number else [textwrap.indent(cause.evidence, "    ")]
     verdict = "searches as minimax does" if diagnosis.holds else "does not search as it should"
-    plies = "1 ply" if diagnosis.depth == 1 else f"{diagnosis.depth} plies"
     narrow = f" (from {NARROW_FROM} on in narrow positions)" * (diagnosis.depth >= NARROW_FROM)
-    lines += [f"{target} {verdict}; checked to {plies}{narrow}"]
+    lines += [f"{target} {verdict}; checked to {plies(diagnosis.depth)}{narrow}"]
     console.print(plain("\n".join(lines), keep="\n"), soft_wrap=True)
 
 

@@ -2,11 +2,12 @@
 
 A search has to look a few plies ahead in some hundred positions, and its answers are held to
 minimax's. The positions that a wrong search evaluates are followed through the right tree
-(:mod:`~agents.checks.search.following`). If all of them are right and enough, its answers are
+(:mod:`~agents.checks.search.causes`). If all of them are right and enough, its answers are
 compared with those of searches with a usual mistake (:mod:`~agents.checks.search.references`).
 """
 
-from othello_lab.agents.checks.search.diagnosis import Cause, Diagnosis, diagnose
+from othello_lab.agents.checks.search.case import Cause, plies
+from othello_lab.agents.checks.search.diagnosis import Diagnosis, diagnose
 from othello_lab.agents.checks.search.inside import DEEPEST, InsideEvaluation, alike, inside_of
 from othello_lab.agents.checks.search.questions import (
     NARROW_FROM,
@@ -29,4 +30,5 @@ __all__ = [
     "alike",
     "diagnose",
     "inside_of",
+    "plies",
 ]

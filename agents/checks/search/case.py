@@ -10,8 +10,14 @@ from itertools import accumulate, pairwise
 from othello_lab.agents.checks.check import Violation
 from othello_lab.agents.checks.search.questions import Board, SearchAnswer, SearchQuestion
 from othello_lab.agents.checks.search.references import FULL, INFINITY, NO_CUTS, Reply, Search
-from othello_lab.agents.checks.search.rules import Line, Step, after, legal_lines, step_before
-from othello_lab.agents.checks.search.tree import ReferenceNode
+from othello_lab.agents.checks.search.tree import (
+    Line,
+    ReferenceNode,
+    Step,
+    after,
+    legal_lines,
+    step_before,
+)
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.agents.search.endgame.solver import EndgameSolver
@@ -125,15 +131,13 @@ class AnsweredQuestion:
             return False
         return (chosen > 0) == (best > 0) and (chosen < 0) == (best < 0)
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """Return the position, the right answer, and the given one, in words."""
         stated = self.answer.value is not None
         expected = _said(self.truth.moves, self.truth.value if stated else None)
         came = self.answer.trouble or _said([self.answer.move], self.answer.value)
-        plies = "1 ply" if self.depth == 1 else f"{self.depth} plies"
-        return (
-            f"asked to look {plies} ahead at\n{self.position}\nexpected {expected}; answered {came}"
-        )
+        question = f"asked to look {plies(self.depth)} ahead at\n{self.position}\n"
+        return f"{question}expected {expected}; answered {came}"
 
     # ------------------------------------------------------------------ evaluated positions
 
@@ -307,7 +311,7 @@ class AnsweredQuestion:
 
     def difference(self) -> str:
         """Return the case in words, with the first node that differs."""
-        said = self.told()
+        said = self.describe()
         if self.origin is None or self.depth == 1:
             return said
         line, node, kept = self.origin
@@ -347,6 +351,11 @@ def agree(value: float, expected: int, beyond: int) -> bool:
         return True
     final = abs(expected) >= FINAL_UNIT
     return final and abs(value) > beyond and (value > 0) == (expected > 0)
+
+
+def plies(depth: int) -> str:
+    """Return a depth in words."""
+    return "1 ply" if depth == 1 else f"{depth} plies"
 
 
 def simplicity(case: AnsweredQuestion) -> tuple[int, int]:

@@ -125,7 +125,7 @@ def _differing(name: str, case: AnsweredQuestion, known: _KnownSearches, search:
 def _miscounted(name: str, case: AnsweredQuestion, beside: str) -> Fault:
     """Return the failure of a count, with another one beside it."""
     advice = "a node is every position that is entered: root, leaves and passes included"
-    evidence = f"{case.told()}; it states {case.answer.nodes:,} nodes, {beside}"
+    evidence = f"{case.describe()}; it states {case.answer.nodes:,} nodes, {beside}"
     return Fault(name, Cause(f"counts: {name}", advice, evidence))
 
 
@@ -168,7 +168,7 @@ def _check_evaluations(answered: Cases) -> None:
     for case in sorted(answered, key=lambda case: case.minimax.nodes):
         stated, seen = case.answer.evaluations, case.answer.seen
         if stated is not None and seen is not None and stated != seen:
-            evidence = f"{case.told()}; it states {stated:,} evaluations, and made {seen:,}"
+            evidence = f"{case.describe()}; it states {stated:,} evaluations, and made {seen:,}"
             reason = "it calls the heuristic more or less often than it says"
             raise Fault(reason, Cause("counts: evaluations", "one for every call", evidence))
 
@@ -231,7 +231,7 @@ def _spent(case: AnsweredQuestion, known: _KnownSearches) -> str:
     """Return the cost of a search on a position, and alpha-beta's."""
     does = "evaluates" if case.answer.seen is not None else "enters"
     usual = _like(case, known.reply([*known.right][1], case))
-    return f"{case.told()}; it {does} {_cost(case):,}, alpha-beta {usual:,}"
+    return f"{case.describe()}; it {does} {_cost(case):,}, alpha-beta {usual:,}"
 
 
 def _cost(case: AnsweredQuestion) -> int | None:

@@ -12,35 +12,20 @@ from othello_lab.agents.checks.check import (
     Check,
     Finding,
     NotApplicable,
+    Subject,
     Violation,
-    checks_of,
     named_check,
-    run_checks,
 )
-from othello_lab.agents.checks.search.case import AnsweredQuestion, Cases, Cause, Fault, simplest
-from othello_lab.agents.checks.search.comparison import (
-    EXPLAINED,
-    choose_kind,
-    cuts,
-    exact,
-    likely,
-    notice_solved,
+from othello_lab.agents.checks.search import causes
+from othello_lab.agents.checks.search.case import (
+    AnsweredQuestion,
+    Cases,
+    Cause,
+    Fault,
+    plies,
+    simplest,
 )
-from othello_lab.agents.checks.search.counts import (
-    is_known,
-    judge_counts,
-    judge_pruning,
-)
-from othello_lab.agents.checks.search.following import (
-    SOME,
-    against_the_rules,
-    followed,
-    from_table,
-    narrow_window,
-    too_deep,
-    too_shallow,
-    unproven,
-)
+from othello_lab.agents.checks.search.counts import is_known, judge_counts, judge_pruning
 from othello_lab.agents.checks.search.questions import (
     SearchAnswer,
     SearchQuestion,
@@ -104,14 +89,12 @@ def diagnose(
     return _Examination(search, evaluation, count, seconds, must_prune).diagnosis()
 
 
-class _Examination:
+class _Examination(Subject):
     """The answers of a search, and the conclusions.
 
     cases: all answers. answered: those that are legal moves; wrong: of these. sentences: of checks
     that say more than their names. causes: of failed checks.
     """
-
-    exchanges: Sequence[str] = ()
 
     def __init__(
         self,
@@ -124,24 +107,23 @@ class _Examination:
         self.search, self.evaluation, self.must_prune = search, evaluation, must_prune
         roots = positions(count)
         near = [position.play(move) for position in roots for move in position.moves]
-        self.beyond = max(abs(evaluation(each)) for each in (*roots, *near) if not each.is_over)
+        self.beyond = max(abs(evaluation(at)) for at in (*roots, *near) if not at.is_over)
         self.notes: list[str] = []
         self.sentences: dict[str, str] = {}
         self.causes: list[Cause] = []
         self.seconds = seconds  # that games may take
         self.cases: list[AnsweredQuestion] = []
-        self._take(self._ask(count))
-        self.kind = choose_kind(self.answered)
-        if notice_solved(self.answered):
+        self._take([*self._ask(count)])
+        self.kind = causes.choose_kind(self.answered)
+        if causes.notice_solved(self.answered):
             self.notes.append("it solves the end of the game, beyond what it was asked for")
         if self.kind.note:
             self.notes.append(f"by its own choice, {self.kind.note}")
         self._take([])
         self.forgets = self._forgets()  # which may find more that is wrong
 
-    def _ask(self, count: int) -> list[AnsweredQuestion]:
-        """Return the answers to all questions for which there is time."""
-        cases: list[AnsweredQuestion] = []
+    def _ask(self, count: int) -> Iterator[AnsweredQuestion]:
+        """Yield the answers to all questions for which there is time."""
         left = self.seconds
         for number, depth in enumerate(self.search.agents):
             # The games played then are one more.
@@ -151,16 +133,17 @@ class _Examination:
             answers = ask(self.search, questions, begin + share)
             left -= time.monotonic() - begin
             until = time.monotonic() + share
-            before = len(cases)
+            cases = 0
             for question, answer in zip(questions, answers, strict=True):
                 if answer is not None and time.monotonic() < until:
-                    cases.append(AnsweredQuestion(question, answer, self.evaluation, self.beyond))
-            if (here := len(cases) - before) < len(questions):
-                plies = "1 ply" if depth == 1 else f"{depth} plies"
+                    cases += 1
+                    yield AnsweredQuestion(question, answer, self.evaluation, self.beyond)
+            if cases < len(questions):
                 fatal = any(answer is not None and answer.fatal for answer in answers)
                 why = "as it does not answer" if fatal else "for lack of time"
-                self.notes.append(f"{plies} deep {here} of {len(questions)} positions, {why}")
-        return cases
+                self.notes.append(
+                    f"{plies(depth)} deep {cases} of {len(questions)} positions, {why}"
+                )
 
     def _take(self, cases: Cases) -> None:
         """Judge it by these, too."""
@@ -169,11 +152,9 @@ class _Examination:
         self.wrong = [case for case in self.answered if case.wrong]
 
     def diagnosis(self) -> Diagnosis:
-        answers = [*run_checks(self, _CHECKS[:4])]
-        self._explain()
         findings = [
             replace(finding, sentence=self.sentences.get(finding.name, finding.sentence))
-            for finding in (*answers, *run_checks(self, _CHECKS[4:]))
+            for finding in self.findings()
         ]
         deepest = max((case.depth for case in self.answered), default=0)
         return Diagnosis(tuple(findings), tuple(self.causes), tuple(self.notes), deepest)
@@ -186,16 +167,13 @@ class _Examination:
             self.causes.append(fault.cause)
             raise
 
-    def end(self) -> None:
-        """Do nothing: each process has ended with its questions."""
-
     # ------------------------------------------------------------------ checks
 
     @named_check("answers", "Legal moves to all questions")
     def _answers(self) -> str:
         deep = sorted({case.depth for case in self.cases})
-        plies = f"{deep[0]} to {deep[-1]}" if len(deep) > 1 else f"{deep[0] if deep else 0}"
-        said = f"Legal moves to {len(self.cases):,} questions, {plies} plies deep"
+        depths = f"{deep[0]} to {deep[-1]}" if len(deep) > 1 else f"{deep[0] if deep else 0}"
+        said = f"Legal moves to {len(self.cases):,} questions, {depths} plies deep"
         self.sentences["answers"] = said
         if troubled := [case for case in self.cases if case.answer.trouble]:
             reason = f"no legal move to {len(troubled)} of {len(self.cases)}"
@@ -204,7 +182,7 @@ class _Examination:
 
     def _trouble(self, troubled: Cases) -> Cause:
         """Return the reason why there is no answer, by where that happens."""
-        evidence = simplest(troubled).told()
+        evidence = simplest(troubled).describe()
         share = len(troubled) / len(self.cases)
         for which, name, advice in _TROUBLES:
             there = sum(map(which, self.cases))
@@ -235,6 +213,7 @@ class _Examination:
 
     @named_check("counts", "Its counts are those of the tree")
     def _counts(self) -> str:
+        self._explain()  # only of a right search the counts are judged
         return judge_counts(self.answered, self.kind, self.right, self.notes)
 
     @named_check("pruning", "It looks at less than minimax")
@@ -257,7 +236,7 @@ class _Examination:
         if not wrong or len(mended) < _MOST * len(again):
             self._take(played if wrong else [])
             return None
-        evidence = f"{simplest(mended).told()}; asked for the same in a new process it is right"
+        evidence = f"{simplest(mended).describe()}; asked for the same in a new process it is right"
         advice = (
             "what one decision leaves behind (a table, a best value or move, a window) changes the "
             "next one: set it anew in decide, and keep with what a table holds how deep it is good"
@@ -287,7 +266,7 @@ class _Examination:
         depth = min(self.search.agents, key=lambda depth: abs(depth - _GAME_DEPTH))
         until = time.monotonic() + self.seconds
         played = [self._case(*pair) for pair in ask_in_games(self.search, depth, until)]
-        notice_solved([case for case in played if not case.answer.trouble])
+        causes.notice_solved([case for case in played if not case.answer.trouble])
         return played
 
     # ------------------------------------------------------------------ mistakes
@@ -310,35 +289,35 @@ class _Examination:
     def _broken(self) -> Cause | None:
         """Return the cause if it breaks the rules, in wrong answers or where it has none."""
         troubled = [case for case in self.cases if case.answer.trouble]
-        causes = (against_the_rules(followed(part)) for part in (self.wrong, troubled))
-        return next(filter(None, causes), None)
+        parts = (causes.followed(part) for part in (self.wrong, troubled))
+        return next(filter(None, map(causes.against_the_rules, parts)), None)
 
     def _explained(self) -> Iterator[list[Cause]]:
-        """Yield what each way to explain the wrong answers finds, the surest way first, and last a
-        description of them."""
-        yield exact(self.answered)
-        searches = followed(self.wrong)
+        """Yield the result of each way to explain the wrong answers, the surest way first."""
+        yield causes.exact(self.answered)
+        searches = causes.followed(self.wrong)
         table, without_tables = self._without_tables(searches)
-        yield _one(too_deep(searches))
+        yield _one(causes.too_deep(searches))
         yield _one(table)
-        yield _one(narrow_window(searches, self.answered) if cuts(self.answered) else None)
+        if causes.cuts(self.answered):
+            yield _one(causes.narrow_window(searches, self.answered))
         if not all(case.passes for case in self.wrong):
-            yield _one(too_shallow(searches))
-        yield likely(self.answered)
+            yield _one(causes.too_shallow(searches))
+        yield causes.likely(self.answered)
         plain = [case for case in self.answered if not (case.passes or case.ends)]
-        if any(case.wrong for case in plain) and (explained := exact(plain) or likely(plain)):
+        wrong = any(case.wrong for case in plain)
+        if wrong and (explained := causes.exact(plain) or causes.likely(plain)):
             self.notes.append(
                 "the cause is that of answers where nobody passes and the game does not end within "
                 "the plies; at passes or ends there is more wrong"
             )
             yield explained
-        yield _one(too_shallow(without_tables, SOME))
-        yield _one(unproven(searches))
+        yield _one(causes.too_shallow(without_tables, causes.SOME))
+        yield _one(causes.unproven(searches))
         yield [self._pattern()]
 
     def _lucky(self) -> list[Cause]:
-        """Return the mistakes with which a search looks at just so much, if that does not prove
-        its answers, which are right in these positions."""
+        """Return the mistakes with which a search looks at just so much, too little for a proof."""
         deep = [
             case
             for case in self.answered
@@ -351,21 +330,21 @@ class _Examination:
         for case in deep:
             case.unproven = bool(case.answer.calls) and not case.proven
         unproven = any(case.unproven for case in deep)
-        explained = exact(self.answered, counted=True) if unproven else []
+        explained = causes.exact(self.answered, counted=True) if unproven else []
         for case in deep:
             case.unproven = False
         return explained
 
     def _without_tables(self, searches: Cases) -> tuple[Cause | None, Cases]:
-        """Return the cause if wrong answers are right without the search's dictionaries; else the
-        answers without these, in which no line is left out."""
+        """Return the cause if wrong answers are right without the search's dictionaries; and the
+        answers without these."""
         if not searches:
             return None, searches
         cases = [afresh for _, afresh in self._ask_again(searches, forgetful=True)]
         wrong = [case for case in cases if case.wrong]
         if cases and len(wrong) <= (1 - _MOST) * len(cases):
-            return from_table(searches, self.answered), searches
-        return None, followed(wrong)
+            return causes.from_table(searches, self.answered), searches
+        return None, causes.followed(wrong)
 
     def _pattern(self) -> Cause:
         """Return a common feature of wrong answers that right ones do not have."""
@@ -376,7 +355,9 @@ class _Examination:
             return Cause("the value is told in another unit", advice, evidence)
         for which, name, advice in _PATTERNS:
             here, elsewhere = sum(map(which, wrong)), sum(map(which, right))
-            if here >= EXPLAINED * len(wrong) and elsewhere <= (1 - EXPLAINED) * len(right):
+            if here >= causes.EXPLAINED * len(wrong) and elsewhere <= (1 - causes.EXPLAINED) * len(
+                right
+            ):
                 return Cause(name, advice, evidence)
         advice = "none of the usual mistakes explains the answers; see where they differ"
         return Cause("not recognized", advice, evidence)
@@ -392,9 +373,6 @@ def _count_wrong(wrong: Sequence[bool], why_not: str) -> None:
         raise NotApplicable(why_not)
     if any(wrong):
         raise Violation(f"wrong in {sum(wrong)} of {len(wrong)}")
-
-
-_CHECKS = checks_of(_Examination)
 
 
 def _unit(wrong: Cases) -> float | None:

@@ -27,7 +27,7 @@ from othello_lab import (
     RandomAgent,
     SearchStats,
 )
-from othello_lab.agents.checks import agent as contract
+from othello_lab.agents.checks.agent import AgentUnderTest
 from othello_lab.agents.command_line import main
 from othello_lab.agents.config import build_agent, choices, conf_folder, fill_open, load
 from othello_lab.agents.contract import FAILED, SKIPPED, ContractVerdict, check
@@ -265,8 +265,8 @@ BROKEN: dict[str, tuple[Agent, set[str], str]] = {
 def ask_only(monkeypatch: pytest.MonkeyPatch, *asked: str) -> None:
     """Of the checks only these, and those that all others need."""
     names = {"itself", "prepare", "moves", *asked}
-    checks = tuple(each for each in contract.CHECKS if each.name in names)
-    monkeypatch.setattr(contract, "CHECKS", checks)
+    checks = tuple(each for each in AgentUnderTest.checks if each.name in names)
+    monkeypatch.setattr(AgentUnderTest, "checks", checks)
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -285,7 +285,7 @@ def test_each_check_finds_who_breaks_it(name: str, monkeypatch: pytest.MonkeyPat
 
 def test_every_check_has_an_agent_that_fails_it() -> None:
     found = set().union(*(failed for _, failed, _ in BROKEN.values()))
-    assert found == {each.name for each in contract.CHECKS}
+    assert found == {each.name for each in AgentUnderTest.checks}
 
 
 @pytest.mark.parametrize("ignores", ["passes", "a death"])
@@ -366,8 +366,8 @@ def test_check_says_that_an_agent_holds(
         ask_only(monkeypatch, "line")
     assert main(["check", *words.split()]) == 0
     *lines, verdict = capsys.readouterr().out.splitlines()
-    assert len(lines) == len(contract.CHECKS)
-    for line, each in zip(lines, contract.CHECKS, strict=True):
+    assert len(lines) == len(AgentUnderTest.checks)
+    for line, each in zip(lines, AgentUnderTest.checks, strict=True):
         assert line.startswith(each.name) and len(line) <= 80
         assert (f"  ok         {each.sentence}" in line) != ("  skipped  " in line)
     assert verdict.startswith(f"{words.split()[0]} ")

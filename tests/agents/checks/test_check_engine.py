@@ -14,10 +14,9 @@ from bots import InProcess, engine, player
 from chosen import mostly_nightly
 from engines import EDAX, GtpEngine, NBoardEngine
 
-from othello_lab.agents.checks import gtp, nboard
-from othello_lab.agents.checks.check import FAILED, OK, SKIPPED, Finding, run_checks
+from othello_lab.agents.checks.check import FAILED, OK, SKIPPED, Finding
 from othello_lab.agents.checks.engine import EngineUnderTest
-from othello_lab.agents.checks.files import CHECKS
+from othello_lab.agents.checks.files import FileProgramUnderTest
 from othello_lab.agents.checks.gtp import GtpEngineUnderTest
 from othello_lab.agents.checks.nboard import NBoardEngineUnderTest
 from othello_lab.agents.command_line import main
@@ -28,9 +27,9 @@ ROOT = Path(__file__).parents[3]
 INTEGRATION = pytest.mark.integration
 RHINO = shutil.which("gtp-rhino") or shutil.which("gtp-rhino", path="/usr/games")
 
-PROTOCOLS: dict[str, tuple[Any, Any, Any]] = {
-    "gtp": (GtpEngine, GtpEngineUnderTest, gtp),
-    "nboard": (NBoardEngine, NBoardEngineUnderTest, nboard),
+PROTOCOLS: dict[str, tuple[Any, type[EngineUnderTest]]] = {
+    "gtp": (GtpEngine, GtpEngineUnderTest),
+    "nboard": (NBoardEngine, NBoardEngineUnderTest),
 }
 
 ONE_FAULT = {
@@ -59,9 +58,7 @@ ALWAYS = [("gtp", "turn"), ("nboard", "name"), ("nboard", "value"), ("nboard", "
 
 
 def found_of(protocol: str, program: Program, patience: float = 30) -> list[Finding]:
-    _, kind, checks = PROTOCOLS[protocol]
-    case: EngineUnderTest = kind(program, patience, 30)
-    return list(run_checks(case, checks.CHECKS))
+    return list(PROTOCOLS[protocol][1](program, patience, 30).findings())
 
 
 def found_in_process(protocol: str, traits: str, monkeypatch: pytest.MonkeyPatch) -> list[Finding]:
@@ -135,7 +132,7 @@ def test_an_engine_that_cannot_play_is_asked_nothing_more(
 ) -> None:
     assert main(["check-engine", protocol, "cat", "--patience", patience]) == 1
     printed = capsys.readouterr().out
-    assert printed.startswith("starts      failed")
+    assert "starts      failed" in printed
     assert protocol == "nboard" or "'1 list_commands'" in printed  # its answer
     assert printed.count("see starts") >= 20
     assert "\ncat fails 1: " in printed and "\ncat does not play: " in printed
@@ -230,7 +227,9 @@ def test_the_example_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     command = player(tmp_path, name="anna")
     assert main(["check", "file", command, "total=300"]) == 0, capsys.readouterr().out
     printed = capsys.readouterr().out
-    assert len(re.findall(r"^[a-z ]{10}  ok  ", printed, re.MULTILINE)) == len(CHECKS), printed
+    assert len(re.findall(r"^[a-z ]{10}  ok  ", printed, re.MULTILINE)) == len(
+        FileProgramUnderTest.checks
+    ), printed
     assert "< " not in printed
     assert re.search(rf"^{re.escape(command)} .*; its slowest move took ", printed, re.MULTILINE)
 

@@ -23,7 +23,7 @@ from othello_lab.agents.checks.search import (
     diagnose,
 )
 from othello_lab.agents.checks.search.case import AnsweredQuestion, Fault
-from othello_lab.agents.checks.search.comparison import cuts
+from othello_lab.agents.checks.search.causes import cuts
 from othello_lab.agents.checks.search.counts import judge_counts
 from othello_lab.agents.checks.search.questions import (
     SearchAnswer,
