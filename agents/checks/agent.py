@@ -154,7 +154,7 @@ class AgentUnderTest(Subject):
         self.last_call, self.seconds = _BEGAN, self.patience
         try:
             for kind, *content in items_apart(
-                self._examine, check, number, patience=lambda: self.seconds
+                self._examine, check, number, patience=lambda: self.seconds, confinement=None
             ):
                 if kind == "call":
                     self.last_call, self.seconds = content

@@ -28,6 +28,7 @@ HOLDS, BROKEN = 0, 1
 """Exit codes."""
 _STYLES = {OK: "green", FAILED: "bold red", SKIPPED: "dim"}
 _MOST = 12  # exchanges shown of a failed check
+_OPEN = Confinement()
 _MOST_BYTES = 1 << 24  # of a message of another process
 
 
@@ -219,7 +220,9 @@ def print_json(target: str, right: bool | None, findings: Iterable[Finding], **m
 class Interrupted(Exception):
     """The reason why a process has said nothing more. hangs: True if it still runs."""
 
-    hangs = False
+    def __init__(self, reason: str, hangs: bool = False) -> None:
+        super().__init__(reason)
+        self.hangs = hangs
 
 
 Send = Callable[[Any], None]
@@ -229,41 +232,36 @@ Send = Callable[[Any], None]
 def items_apart(
     main: Callable[..., None],
     *arguments: Any,
-    patience: Callable[[], float] = lambda: math.inf,
-    confinement: Confinement | None = None,
+    patience: float | Callable[[], float] = math.inf,
+    confinement: Confinement | None = _OPEN,
 ) -> Iterator[Any]:
     """Yield what ``main(send, *arguments)`` sends from a process of its own.
 
-    patience: returns the seconds to wait for the next item. confinement: of the process, whose
-    output then is hidden. Raises Interrupted if the process hangs or dies.
+    patience: seconds to wait for the next item, or a function that returns them. confinement: of
+    the process, whose output is hidden; None for one that is forked only. Raises Interrupted if the
+    process hangs or dies.
     """
-    with closing(_start(main, arguments, confinement)) as process:
+    if confinement is None:
+        process = ForkedProcess(_run, main, arguments, most=_MOST_BYTES)
+    else:
+        with open(os.devnull, "wb") as hidden:
+            bounds: Any = {"confinement": confinement, "output": hidden.fileno()}
+            process = ConfinedProcess(_run, main, arguments, most=_MOST_BYTES, **bounds)
+    with closing(process):
         try:
-            while (message := process.receive_within(patience())) != b"null":
+            while True:
+                seconds = patience() if callable(patience) else patience
+                message = process.receive_within(seconds)
                 if message is None:
-                    reason = Interrupted(f"no answer for {patience():g} s")
-                    reason.hangs = True
-                    raise reason
+                    raise Interrupted(f"no answer for {seconds:g} s", True)
+                if message == b"null":
+                    return
                 yield json.loads(message)
         except (EOFError, OSError):
             code = process.exit_code()
             raise Interrupted(f"its process died (exit code {code})") from None
         finally:
             end_descendants([process.number])
-
-
-def _start(
-    main: Callable[..., None], arguments: Sequence[Any], confinement: Confinement | None
-) -> ForkedProcess:
-    if confinement is None:
-        return ForkedProcess(_run, main, arguments, most=_MOST_BYTES)
-    silent = os.open(os.devnull, os.O_WRONLY)
-    try:
-        return ConfinedProcess(
-            _run, main, arguments, confinement=confinement, output=silent, most=_MOST_BYTES
-        )
-    finally:
-        os.close(silent)
 
 
 def _run(link: Channel, main: Callable[..., None], arguments: Sequence[Any]) -> None:

@@ -24,7 +24,6 @@ from othello_lab.core.notation import PASS, IllegalMove
 from othello_lab.core.perft import perft
 from othello_lab.core.position import Position
 from othello_lab.core.system.compile import Announce, Array, Mask
-from othello_lab.core.system.confinement import Confinement
 
 POSITIONS = 200
 NARROW_FROM = 4
@@ -192,16 +191,11 @@ def narrow_positions(count: int = POSITIONS) -> tuple[Position, ...]:
     rng = np.random.default_rng(_SEED)
     chosen: list[Position] = []
     while len(chosen) < max(4, count // _NARROW_SHARE):
-        small = [
-            position
-            for position in _random_game(rng)
-            if position.legal_mask
-            and position.empties in _NARROW_EMPTIES
-            and (len(chosen) % 2 == 0 or _kind(position) == "pass")
-            and position not in chosen
-            and perft(position, 5) <= _NARROW_LEAVES
-        ]
-        chosen += small[:1]
+        line = [root for root in _random_game(rng) if root.legal_mask and root not in chosen]
+        late = [root for root in line if root.empties in _NARROW_EMPTIES]
+        if len(chosen) % 2:
+            late = [root for root in late if _kind(root) == "pass"]
+        chosen += [root for root in late if perft(root, 5) <= _NARROW_LEAVES][:1]
     return tuple(chosen)
 
 
@@ -271,10 +265,7 @@ def _items(
     search: SearchUnderTest, main: Callable[..., None], *more: Any
 ) -> Iterator[tuple[str, SearchAnswer]]:
     """Yield positions and answers of a process of its own."""
-    patience, confinement = search.patience, Confinement()
-    for obf, answer in items_apart(
-        main, search, *more, patience=lambda: patience, confinement=confinement
-    ):
+    for obf, answer in items_apart(main, search, *more, patience=search.patience):
         calls = [(mine, others) for mine, others in answer["calls"]]
         yield obf, SearchAnswer(**answer | {"calls": calls})
 

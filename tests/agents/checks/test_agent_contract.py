@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -180,11 +181,11 @@ class GivesUp(Good):
 
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
         super().begin_game(color, start, seed)
-        self.asked = 0
+        self.moves = 0
 
     def decide(self, position: Position, limits: Limits) -> Decision:
-        self.asked += 1
-        if self.asked > 10:
+        self.moves += 1
+        if self.moves > 10:
             raise RuntimeError("I resign")
         return super().decide(position, limits)
 
@@ -262,10 +263,10 @@ BROKEN: dict[str, tuple[Agent, set[str], str]] = {
 }
 
 
-def ask_only(monkeypatch: pytest.MonkeyPatch, *asked: str) -> None:
+def ask_only(monkeypatch: pytest.MonkeyPatch, *more: str) -> None:
     """Of the checks only these, and those that all others need."""
-    names = {"itself", "prepare", "moves", *asked}
-    checks = tuple(each for each in AgentUnderTest.checks if each.name in names)
+    names = {"itself", "prepare", "moves", *more}
+    checks = [row for row in AgentUnderTest.checks if row.name in names]
     monkeypatch.setattr(AgentUnderTest, "checks", checks)
 
 
@@ -284,8 +285,8 @@ def test_each_check_finds_who_breaks_it(name: str, monkeypatch: pytest.MonkeyPat
 
 
 def test_every_check_has_an_agent_that_fails_it() -> None:
-    found = set().union(*(failed for _, failed, _ in BROKEN.values()))
-    assert found == {each.name for each in AgentUnderTest.checks}
+    failed = set().union(*(failed for _, failed, _ in BROKEN.values()))
+    assert failed == {row.name for row in AgentUnderTest.checks}
 
 
 @pytest.mark.parametrize("ignores", ["passes", "a death"])
@@ -324,7 +325,7 @@ def test_the_agent_itself_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None
     ask_only(monkeypatch)
     agent = GivesUp()
     assert check(agent).holds
-    assert not hasattr(agent, "asked")
+    assert not hasattr(agent, "moves")
 
 
 # ------------------------------------------------------------------ on the command line
@@ -367,9 +368,9 @@ def test_check_says_that_an_agent_holds(
     assert main(["check", *words.split()]) == 0
     *lines, verdict = capsys.readouterr().out.splitlines()
     assert len(lines) == len(AgentUnderTest.checks)
-    for line, each in zip(lines, AgentUnderTest.checks, strict=True):
-        assert line.startswith(each.name) and len(line) <= 80
-        assert (f"  ok         {each.sentence}" in line) != ("  skipped  " in line)
+    for line, row in zip(lines, AgentUnderTest.checks, strict=True):
+        assert line.startswith(row.name) and len(line) <= 80
+        assert (f"  ok         {row.sentence}" in line) != ("  skipped  " in line)
     assert verdict.startswith(f"{words.split()[0]} ")
 
 
@@ -384,6 +385,10 @@ def test_check_says_what_is_wrong(
     assert "moves       failed " in printed and "d4: square occupied" in printed
     assert "\n      a b c d e f g h\n" in printed
     assert printed.endswith(": moves\n")
+    assert main(["check", f"{mine}:Picky", "favourite=27", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    failed = [row for row in told["findings"] if row["outcome"] == FAILED]
+    assert not told["right"] and "d4: square occupied" in failed[0]["detail"]
 
 
 @pytest.mark.integration

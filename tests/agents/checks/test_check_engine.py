@@ -57,17 +57,17 @@ ALWAYS = [("gtp", "turn"), ("nboard", "name"), ("nboard", "value"), ("nboard", "
 """Could once not be failed."""
 
 
-def found_of(protocol: str, program: Program, patience: float = 30) -> list[Finding]:
+def findings_of(protocol: str, program: Program, patience: float = 30) -> list[Finding]:
     return list(PROTOCOLS[protocol][1](program, patience, 30).findings())
 
 
-def found_in_process(protocol: str, traits: str, monkeypatch: pytest.MonkeyPatch) -> list[Finding]:
+def findings_with(protocol: str, traits: str, monkeypatch: pytest.MonkeyPatch) -> list[Finding]:
     monkeypatch.setattr(engines, "TRAITS", set(traits.split()))
-    return found_of(protocol, InProcess(PROTOCOLS[protocol][0]))
+    return findings_of(protocol, InProcess(PROTOCOLS[protocol][0]))
 
 
-def names(found: list[Finding], outcome: str) -> set[str]:
-    return {each.name for each in found if each.outcome == outcome}
+def names(findings: list[Finding], outcome: str) -> set[str]:
+    return {finding.name for finding in findings if finding.outcome == outcome}
 
 
 @pytest.fixture(autouse=True)
@@ -82,13 +82,13 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_engine_with_one_fault_fails_one_check(
     protocol: str, check: str, traits: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = found_in_process(protocol, traits, monkeypatch)
-    checks = [name for place, name, _ in CASES if place == protocol]
-    assert [*(each.name for each in found), ""] == checks
-    failed = [each for each in found if each.outcome == FAILED]
-    assert [each.name for each in failed] == [check] * bool(check), failed
-    assert bool(names(found, SKIPPED)) == (check == "starts")
-    assert all(each.exchanges for each in found if each.outcome != SKIPPED)
+    findings = findings_with(protocol, traits, monkeypatch)
+    checks = [name for other, name, _ in CASES if other == protocol]
+    assert [*(finding.name for finding in findings), ""] == checks
+    failed = [finding for finding in findings if finding.outcome == FAILED]
+    assert [finding.name for finding in failed] == [check] * bool(check), failed
+    assert bool(names(findings, SKIPPED)) == (check == "starts")
+    assert all(finding.exchanges for finding in findings if finding.outcome != SKIPPED)
     assert check != "moves" or "  a b c d e f g h\n1 " in failed[0].detail
 
 
@@ -111,9 +111,9 @@ def test_an_engine_with_one_fault_fails_one_check(
 def test_what_an_engine_need_not_do_is_no_fault(
     protocol: str, traits: str, passed: str, skipped: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = found_in_process(protocol, traits, monkeypatch)
-    assert names(found, SKIPPED) == {name.replace("_", " ") for name in skipped.split()}
-    assert not names(found, FAILED) and passed in names(found, OK)
+    findings = findings_with(protocol, traits, monkeypatch)
+    assert names(findings, SKIPPED) == {name.replace("_", " ") for name in skipped.split()}
+    assert not names(findings, FAILED) and passed in names(findings, OK)
 
 
 @pytest.mark.integration
@@ -122,8 +122,10 @@ def test_what_an_engine_need_not_do_is_no_fault(
     [("gtp", "dies", "whole game"), ("nboard", "dies", "game"), ("nboard", "same-pong", "pings")],
 )
 def test_a_program_that_dies_or_says_nothing_fails(protocol: str, trait: str, check: str) -> None:
-    found = found_of(protocol, Program(engine(protocol, trait)), 2 if trait == "same-pong" else 30)
-    assert check in names(found, FAILED)
+    findings = findings_of(
+        protocol, Program(engine(protocol, trait)), 2 if trait == "same-pong" else 30
+    )
+    assert check in names(findings, FAILED)
 
 
 @pytest.mark.parametrize(("protocol", "patience"), [("gtp", "30"), ("nboard", "0.3")])
