@@ -84,7 +84,7 @@ API = {
         "othello_lab.agents.agent",
         "othello_lab.agents.simple",
         "othello_lab.agents.contract",
-        "othello_lab.agents.diagnosis",
+        "othello_lab.agents.checks.search",
     ),
     "searches": (
         "othello_lab.agents.search.search_agent",

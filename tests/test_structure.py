@@ -33,7 +33,7 @@ MOST_LINES = {
     "search": ("agents/search/**/*.py", 6470),
     "learned": ("agents/learned/**/*.py", 1470),
     "external": ("agents/external/*.py", 2480),
-    "checks": ("agents/**/check*.py agents/contract.py agents/diagnosis/*.py", 5090),
+    "checks": ("agents/**/check*.py agents/contract.py agents/checks/**/*.py", 5090),
     "configuration": ("experiments/*.py", 890),
     "jobs": ("experiments/jobs/*.py experiments/sweep/*.py experiments/studies/**/*.py", 7110),
     "claims": ("experiments/studies/claims.py experiments/studies/grammar.py", 690),

@@ -55,6 +55,7 @@ PREPARE_SECONDS = 300.0
 """Seconds for ``prepare``, which may have to compile."""
 _NODES = 1000
 _SECONDS = 0.5
+_REFUSES = "it does not play so: "
 _BEGAN = "it began"  # before the first call
 
 
@@ -222,13 +223,12 @@ class AgentUnderTest(Subject):
         """No limits if the agent needs none, otherwise limits that it accepts."""
         for limits in (Limits(), Limits(nodes=_NODES), Limits(seconds=0.1)):
             try:
-                self.agent.check_limits(limits)
-                return limits
-            except ValueError as error:
-                refusal = error
+                return self.accepted(limits)
+            except NotApplicable as refusal:
+                reason = str(refusal).removeprefix(_REFUSES)
         raise Violation(
             f"check_limits refuses to play without limits, with {_NODES} nodes and with 0.1 s a "
-            f"move alike: {refusal}"
+            f"move alike: {reason}"
         )
 
     def accepted(self, limits: Limits) -> Limits:
@@ -236,7 +236,7 @@ class AgentUnderTest(Subject):
         try:
             self.agent.check_limits(limits)
         except ValueError as error:
-            raise NotApplicable(f"it does not play so: {error}") from None
+            raise NotApplicable(f"{_REFUSES}{error}") from None
         return limits
 
     def lines(self, count: int) -> Iterator[Line]:

@@ -251,12 +251,10 @@ class ProgramCheck(Nameable):
             try:
                 agent = agent.make()
             except PlayerFailure as fault:
-                yield _no_start(fault.detail)
-                return
+                return iter([_no_start(fault.detail)])
         if isinstance(agent, WpiAgent):
-            yield from FileProgramUnderTest(agent, self.limit, self.total).findings()
-        else:
-            yield from contract.findings(agent)
+            return FileProgramUnderTest(agent, self.limit, self.total).findings()
+        return contract.findings(agent)
 
 
 def _no_start(reason: str) -> Finding:

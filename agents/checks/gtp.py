@@ -59,20 +59,20 @@ class GtpEngineUnderTest(EngineUnderTest):
         """Send a command and return the answer; raises GtpRefusal."""
         return self.engine.ask(command, self.think if "genmove" in command else self.patience)
 
-    def must(self, command: str) -> str:
-        """Return the answer to a command that an engine has to obey; raises Violation."""
-        try:
-            return self.ask(command)
-        except GtpRefusal as error:
-            raise Violation(f"refused '{command}': {error}") from None
+    def demand(self, command: str, refusal: str = "") -> str:
+        """Return the answer to a command that an engine has to obey.
 
-    def refuses(self, command: str, why: str) -> None:
-        """Send a command that an engine has to refuse by ``?``. why: the reason, for the error."""
+        refusal: the reason why it has to refuse the command by ``?`` instead. Raises Violation.
+        """
         try:
             answer = self.ask(command)
-        except GtpRefusal:
-            return
-        raise Violation(f"answered '= {answer}' to '{command}': {why}")
+        except GtpRefusal as error:
+            if refusal:
+                return ""
+            raise Violation(f"refused '{command}': {error}") from None
+        if refusal:
+            raise Violation(f"answered '= {answer}' to '{command}': {refusal}")
+        return answer
 
     def play(self, color: Color, square: str) -> str:
         """Return the command that plays a square or ``pass``, in the engine's forms."""
@@ -120,7 +120,7 @@ class GtpEngineUnderTest(EngineUnderTest):
         if word == "board":
             self.board()
         elif word == "changed":
-            if self.must("showboard") == self.shown:
+            if self.demand("showboard") == self.shown:
                 raise Violation("the board looks the same after a move")
         elif word == "needs":
             self.needs(*words)
@@ -133,9 +133,8 @@ class GtpEngineUnderTest(EngineUnderTest):
             color = {"B": Color.BLACK, "W": Color.WHITE}.get(word)
             command = self.play(color, words[0]) if color else line
             command = command.replace("BLACK", self.engine.color(Color.BLACK))
-            if reason:
-                self.refuses(command, reason)
-            elif not re.fullmatch(expected or "(?s:.*)", answer := self.must(command)):
+            answer = self.demand(command, reason)
+            if expected and not re.fullmatch(expected, answer):
                 raise Violation(f"answered '= {answer}' to '{command}'; '{expected}' is expected")
 
     def lead(self, moves: Iterable[int] = ()) -> Position:
@@ -201,10 +200,10 @@ class GtpEngineUnderTest(EngineUnderTest):
         more = f"; it resigned {counted(resigned, 'game')} of 2" if resigned else ""
         return f"{self.engine.dialect}{more}"
 
-    # ------------------------------------------------------------------ about itself
+    # ------------------------------------------------------------------ checks
 
     def check_list(self) -> None:
-        known = self.must("list_commands").lower().split()
+        known = self.demand("list_commands").lower().split()
         if missing := [name for name in NEEDED if name not in known]:
             raise Violation(f"not listed: {', '.join(missing)}")
 
@@ -217,14 +216,11 @@ class GtpEngineUnderTest(EngineUnderTest):
 
     def check_blank(self) -> None:
         expected = self._raw("protocol_version")
-        if self._raw("", "# nothing", "protocol_version") != expected or self._says_more():
+        answer = self._raw("", "# nothing", "protocol_version")
+        self.program.read_output(_STRAY_SECONDS)
+        if answer != expected or self.program.receive_now() is not None:
             self.end()  # its further answers would pass for those to the next commands
             raise Violation("it has answered an empty line or a comment")
-
-    def _says_more(self) -> bool:
-        """Return True if the engine soon prints a line that nothing has asked for."""
-        self.program.read_output(_STRAY_SECONDS)
-        return self.program.receive_now() is not None
 
     def _raw(self, *lines: str) -> str:
         """Send these lines unchanged and return the first line of the answer."""
@@ -237,8 +233,6 @@ class GtpEngineUnderTest(EngineUnderTest):
             self.note(line, "(nothing)")
         self.note(lines[-1], answers[0])
         return answers[0]
-
-    # ------------------------------------------------------------------ the board
 
     def check_game(self) -> None:
         self.needs("set_game")
@@ -256,12 +250,11 @@ class GtpEngineUnderTest(EngineUnderTest):
         self.engine.set_board(INNER)
         self.move(INNER)
 
-    # ------------------------------------------------------------------ moves
-
     def check_keeps(self) -> None:
         position = self.lead()
         move = self.move(position)
-        self.refuses(self.play(Color.BLACK, square_name(move)), "genmove has made the move already")
+        again = self.play(Color.BLACK, square_name(move))
+        self.demand(again, "genmove has made the move already")
         position = position.play(move)
         self.tell(position, position.moves[0])
 
@@ -277,7 +270,7 @@ class GtpEngineUnderTest(EngineUnderTest):
     def check_score(self) -> None:
         self.needs("final_score")
         position = self.lead(random_game(2))
-        answer = self.must("final_score")
+        answer = self.demand("final_score")
         if not re.fullmatch(r"0|Draw|[BW]\+\d+(\.\d+)?", answer, re.IGNORECASE):
             raise Violation(f"'{answer}'; 0, B+6 or W+6 is expected")
         difference = position.disc_difference
@@ -286,7 +279,7 @@ class GtpEngineUnderTest(EngineUnderTest):
             raise Violation(f"'{answer}'", position)
 
     def check_quit(self) -> None:
-        self.must("quit")
+        self.demand("quit")
         self.has_to_end()
 
 
