@@ -106,9 +106,8 @@ class Finding:
 
 def indented(line: str) -> str:
     """Return a line with its words wrapped below a finding."""
-    return textwrap.fill(
-        line, 78, initial_indent="    ", subsequent_indent="    ", break_long_words=False
-    )
+    words: Any = {"break_long_words": False, "break_on_hyphens": False}
+    return textwrap.fill(line, 78, initial_indent="    ", subsequent_indent="    ", **words)
 
 
 class Subject:

@@ -134,7 +134,9 @@ class GtpEngineUnderTest(EngineUnderTest):
             command = self.play(color, words[0]) if color else line
             command = command.replace("BLACK", self.engine.color(Color.BLACK))
             answer = self.demand(command, reason)
-            if expected and not re.fullmatch(expected, answer):
+            if expected and not answer:
+                raise Violation(f"it has no {command}")
+            if expected and not re.fullmatch(expected, answer, re.DOTALL):
                 raise Violation(f"answered '= {answer}' to '{command}'; '{expected}' is expected")
 
     def lead(self, moves: Iterable[int] = ()) -> Position:
@@ -289,8 +291,8 @@ starts: It starts, and answers
 version: It speaks version 2 of the protocol
     protocol_version = 2(\.\d+)?
 name: It has a name and a version
-    name = (?s:.+)
-    version = (?s:.+)
+    name = .+
+    version = .+
 list: list_commands lists {", ".join(NEEDED)}
 known: known_command tells a known command from an unknown one
     needs known_command

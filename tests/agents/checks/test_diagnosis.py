@@ -108,7 +108,7 @@ def written(seed: Seed, folder: Path, states_values: bool = True) -> Path:
     return path
 
 
-PLAIN, FOLLOWED = seeds("mistakes"), seeds("calls")
+PLAIN, FOLLOWED, PLANTED_RIGHT = seeds("mistakes"), seeds("calls"), seeds("planted right")
 STUDENTS = [Seed(name, name, "", "", name == "deep") for name in ("negamax", "deep", "board")]
 
 
@@ -143,30 +143,19 @@ def test_a_mistake_is_told_by_its_cause(seed: Seed, tmp_path: Path) -> None:
         assert "moves alone" in values.detail
 
 
-def checked(seed: Seed, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, dict]:
-    """The exit code of the command, and what it tells."""
+@pytest.mark.parametrize("seed", cases([*seeds("planted"), *PLANTED_RIGHT]))
+def test_the_command_names_a_planted_mistake_and_passes_what_is_right(
+    seed: Seed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     name = "student" if seed.student == "inside" else "Student --depths 1,2,3"
-    words = f"check {written(seed, folder)}:{name} --search --json --positions 30"
+    words = f"check {written(seed, tmp_path)}:{name} --search --json --positions 30"
     code = main(words.split())
-    return code, json.loads(capsys.readouterr().out)
-
-
-@pytest.mark.parametrize("seed", cases(seeds("planted")))
-def test_planted_mistakes_have_their_own_names(
-    seed: Seed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, diagnosis = checked(seed, tmp_path, capsys)
-    assert code == 1
-    assert diagnosis["causes"][0]["name"] == seed.cause
-
-
-@pytest.mark.parametrize("seed", cases(seeds("planted right")))
-def test_a_strategy_with_its_evaluation_inside_is_right(
-    seed: Seed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, diagnosis = checked(seed, tmp_path, capsys)
-    assert code == 0 and diagnosis["right"] and not diagnosis["causes"]
-    assert diagnosis["depth"] == (2 if "DEPTH = 2" in seed.wrong else 3)
+    diagnosis = json.loads(capsys.readouterr().out)
+    if seed in PLANTED_RIGHT:
+        assert code == 0 and diagnosis["right"] and not diagnosis["causes"]
+        assert diagnosis["depth"] == (2 if "DEPTH = 2" in seed.wrong else 3)
+    else:
+        assert code == 1 and diagnosis["causes"][0]["name"] == seed.cause
 
 
 @pytest.mark.parametrize("seed", cases([*STUDENTS, *seeds("right")]))
