@@ -53,8 +53,6 @@ class ProgramUnderTest(Subject):
             self.end()
             raise Violation(f"{fault.reason}: {fault.detail}") from None
 
-    # ------------------------------------------------------------------ its language
-
     def lead(self, moves: Iterable[int] = ()) -> Position:
         """Begin a game, send these moves, and return the position reached."""
         raise NotImplementedError
@@ -120,8 +118,6 @@ class EngineUnderTest(ProgramUnderTest):
         if not self.program.ended_within(self.patience):
             raise Violation(f"it is still there {self.patience:g} s after quit")
 
-    # ------------------------------------------------------------------ games
-
     def take_turn(self, position: Position) -> int:
         """Return the engine's move in a game, which is made on its board, too."""
         move = self.move(position)
@@ -142,8 +138,6 @@ class EngineUnderTest(ProgramUnderTest):
                 move = int(rng.choice(position.moves or (PASS,)))
                 self.tell(position, move)
             position = position.play(move)
-
-    # ------------------------------------------------------------------ its use in a run
 
     def play_as_in_run(self) -> str:
         """Play whole games with both colours and return the settings; raises Violation."""

@@ -202,8 +202,6 @@ class GtpEngineUnderTest(EngineUnderTest):
         more = f"; it resigned {counted(resigned, 'game')} of 2" if resigned else ""
         return f"{self.engine.dialect}{more}"
 
-    # ------------------------------------------------------------------ checks
-
     def check_list(self) -> None:
         known = self.demand("list_commands").lower().split()
         if missing := [name for name in NEEDED if name not in known]:

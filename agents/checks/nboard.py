@@ -91,8 +91,6 @@ class NBoardEngineUnderTest(EngineUnderTest):
         else:
             self.say(line.removeprefix("blank"))
 
-    # ------------------------------------------------------------------ games
-
     def set_game(self, position: Position, moves: Iterable[int] = ()) -> Position:
         """Send a game that begins at a position and return the position after its moves."""
         plies, here = [], position
@@ -123,8 +121,6 @@ class NBoardEngineUnderTest(EngineUnderTest):
         for color in Color:
             self.play_game(self.set_game(INNER), color)
         return f"depth={_DEPTH}, or another depth; openings of any kind"
-
-    # ------------------------------------------------------------------ checks
 
     def check_name(self) -> None:
         self.end()

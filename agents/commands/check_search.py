@@ -139,9 +139,6 @@ def _print(diagnosis: Diagnosis, target: str, console: Console) -> None:
     console.print(plain("\n".join(lines), keep="\n"), soft_wrap=True)
 
 
-# ------------------------------------------------------------------ the search under test
-
-
 class _CannotJudge(Exception):
     """The reason why nothing can be said about a search."""
 

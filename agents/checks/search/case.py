@@ -292,12 +292,12 @@ class AnsweredQuestion:
         such leaf was evaluated below the answer's move.
         """
         lowest, value = None, self.answer.value
-        for way, leaf in self._tree.ways(self.depth) if value is not None else ():
-            nodes = self._tree.along(way)
-            if len(way) < self.depth or nodes[1] is not self._tree.replies.get(self.answer.move):
+        worth = None if value is None else int(value) * (-1) ** self.depth
+        for way, leaf in self._tree.ways(self.depth) if worth is not None else ():
+            if len(way) < self.depth or leaf.over or leaf.board not in self._seen:
                 continue
-            worth = int(value or 0) * (-1) ** self.depth
-            if leaf.over or leaf.board not in self._seen or leaf.looks != worth:
+            nodes = self._tree.along(way)
+            if leaf.looks != worth or nodes[1] is not self._tree.replies.get(self.answer.move):
                 continue
             for ply in reversed(range(self.depth)):
                 stored = worth * (-1) ** (self.depth - ply)
@@ -314,7 +314,7 @@ class AnsweredQuestion:
         said = self.describe()
         if self.origin is None or self.depth == 1:
             return said
-        line, node, kept = self.origin
+        line, node, stored = self.origin
         left = self.depth - len(line)
         right = Search().reply(node, left)
         move, child = next(
@@ -326,7 +326,7 @@ class AnsweredQuestion:
         how = "was searched" if searched else "was never searched to the end"
         return (
             f"{said}\nfirst difference: {after(line)}, at\n{node.position}\n"
-            f"{name} is worth {right.value:,} there and {how}; the search kept {kept:,}"
+            f"{name} is worth {right.value:,} there and {how}; the search kept {stored:,}"
         )
 
 

@@ -74,15 +74,12 @@ class _KnownSearches:
 
     def fitting(self, which: Callable[[AnsweredQuestion, Reply], bool]) -> Search | None:
         """Return the first search of which all replies fit the cases."""
-        return next((each for each in self.names if self.fits(each, which)), None)
+        return next((search for search in self.names if self.fits(search, which)), None)
 
     @property
     def names(self) -> dict[Search, str]:
         """All searches, with their names."""
         return self.right | self.wasteful
-
-
-# ------------------------------------------------------------------ counts
 
 
 def judge_counts(answered: Cases, kind: type[Search], right: bool, notes: list[str]) -> str:
@@ -180,9 +177,6 @@ def is_known(cases: Cases, kind: type[Search]) -> bool:
 
 def _evaluates(case: AnsweredQuestion, reply: Reply) -> bool:
     return case.unfinished in (reply.unfinished, None)  # None where there is nothing to evaluate
-
-
-# ------------------------------------------------------------------ pruning
 
 
 def judge_pruning(

@@ -388,28 +388,24 @@ def _unit(wrong: Cases) -> float | None:
 
 
 _Feature = tuple[Callable[[AnsweredQuestion], bool], str, str]
-_PASS_ADVICE = (
-    "it fails only where a side must pass within the plies that it looks ahead: there is no move, "
-    "and the search has to go on with the other side"
-)
-_END_ADVICE = (
-    "it fails only where the game ends within the plies that it looks ahead: neither side can "
-    "move, and the discs are to be counted"
+_WITHIN = "within the plies that it looks ahead"
+_NO_PASS = (
+    "no pass handling",
+    f"it fails only where a side must pass {_WITHIN}: there is no move, and the search has to go "
+    "on with the other side",
 )
 _TROUBLES: Sequence[_Feature] = (
-    (lambda case: case.passes and not case.ends, "no pass handling", _PASS_ADVICE),
-    (lambda case: case.passes, "no pass handling", _PASS_ADVICE),
-    (lambda case: case.ends, "the end of the game is not noticed", _END_ADVICE),
-)
+    (lambda case: case.passes and not case.ends, *_NO_PASS),
+    (lambda case: case.passes, *_NO_PASS),
+    (lambda case: case.ends, "the end of the game is not noticed",
+     f"it fails only where the game ends {_WITHIN}: neither side can move, and the discs are to be "
+     "counted"),
+)  # fmt: skip
 """Features of questions without an answer."""
-_WITHIN = "within the plies that it looks ahead"
 _PATTERNS: Sequence[_Feature] = (
-    (
-        lambda case: case.wrong_move and case.answer.value is not None and not case.wrong_value,
-        "the move is not the one that has the value",
-        "the value is right: the move has to be kept together with it whenever a better one is "
-        "found",
-    ),
+    (lambda case: case.wrong_move and case.answer.value is not None and not case.wrong_value,
+     "the move is not the one that has the value",
+     "the value is right: the move has to be kept together with it whenever a better one is found"),
     (lambda case: case.passes, "something at passes",
      f"all is right but where a side must pass {_WITHIN}"),
     (lambda case: case.ends, "something at the end of the game",

@@ -91,12 +91,10 @@ class StrategyFromFactory(FunctionAgent):
         super().__init__(target)
 
     def _load(self) -> Any:
-        made = made_of(find(self.target), self._depth, self._score)
-        if made is None:
-            raise ValueError(
-                f"target '{self.target}': it makes no strategy of a depth and an evaluation"
-            )
-        return made
+        if made := made_of(find(self.target), self._depth, self._score):
+            return made
+        reason = "it makes no strategy of a depth and an evaluation"
+        raise ValueError(f"target '{self.target}': {reason}")
 
     def _score(self, player: str, board: Sequence[str]) -> int:
         return self._evaluation(position_of(player, board))

@@ -386,9 +386,9 @@ def test_check_says_what_is_wrong(
     assert "\n      a b c d e f g h\n" in printed
     assert printed.endswith(": moves\n")
     assert main(["check", f"{mine}:Picky", "favourite=27", "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    failed = [row for row in told["findings"] if row["outcome"] == FAILED]
-    assert not told["right"] and "d4: square occupied" in failed[0]["detail"]
+    verdict = json.loads(capsys.readouterr().out)
+    failed = [row for row in verdict["findings"] if row["outcome"] == FAILED]
+    assert not verdict["right"] and "d4: square occupied" in failed[0]["detail"]
 
 
 @pytest.mark.integration

@@ -288,8 +288,8 @@ def by_value(node: ReferenceNode) -> Pairs:
 def test_a_count_is_exact_or_wrong(
     style: Style, order: Order, of: Callable[[int], int], outcome: str, words: str
 ) -> None:
-    told, reason = judged(counting(style, order, of))
-    assert told == outcome and words in reason
+    result, reason = judged(counting(style, order, of))
+    assert result == outcome and words in reason
 
 
 def test_unseen_counts_in_an_unknown_order_are_held_to_the_bounds() -> None:
@@ -301,8 +301,8 @@ def test_unseen_counts_in_an_unknown_order_are_held_to_the_bounds() -> None:
         cases = counting(SOFT, by_value, of)
         for case in cases:
             case.answer = replace(case.answer, seen=None, calls=())
-        told, words = judged(cases)
-        assert told == outcome and "exactly" not in words
+        result, words = judged(cases)
+        assert result == outcome and "exactly" not in words
 
 
 def test_a_search_without_cuts_has_no_cause_that_needs_them() -> None:
