@@ -14,6 +14,7 @@ no harm. The process announces each call into the agent beforehand.
 from __future__ import annotations
 
 import copy
+import pickle
 import random
 import time
 import traceback
@@ -55,7 +56,6 @@ PREPARE_SECONDS = 300.0
 """Seconds for ``prepare``, which may have to compile."""
 _NODES = 1000
 _SECONDS = 0.5
-_REFUSES = "it does not play so: "
 _BEGAN = "it began"  # before the first call
 
 
@@ -143,15 +143,13 @@ class AgentUnderTest(Subject):
         answers = [self._run_apart(check, number) for number in range(1 + check.twice)]
         for one, other in zip(*answers, strict=False) if check.twice else ():
             if one != other:
-                at, decision = one[:2]
-                reason = f"answered {decision}, and another time {other[1]}, at\n{at}"
-                raise Violation(reason)
+                both = f"{_describe(one[1])}, and another time {_describe(other[1])}"
+                raise Violation(f"answered {both}", one[0])
         if check is AgentUnderTest._prepare:
             self.agent.prepare(self.announce)  # later processes inherit all that it loads
 
-    def _run_apart(self, check: Check, number: int) -> Any:
-        """Return the answers in a check, as words; raises its exception, and Violation if its
-        process hangs or dies."""
+    def _run_apart(self, check: Check, number: int) -> Answers:
+        """Return the answers in a check; raises its exception, or Violation if it hangs or dies."""
         self.last_call, self.seconds = _BEGAN, self.patience
         try:
             for kind, *content in items_apart(
@@ -164,7 +162,7 @@ class AgentUnderTest(Subject):
                 elif kind == SKIPPED:
                     raise NotApplicable(*content)
                 else:
-                    answers = content
+                    answers: Answers = pickle.loads(bytes.fromhex(*content))
         except Interrupted as reason:
             trouble = NoAnswer if reason.hangs else Violation
             raise trouble(f"{reason} after {self.last_call}") from None
@@ -174,11 +172,7 @@ class AgentUnderTest(Subject):
         """Run a check and send its answers or exception, as the main function of a process."""
         self._send, self.number = send, number
         try:
-            answers = check.run(self) or []
-            message: list[Any] = [
-                OK,
-                *([str(at), _describe(one), repr((at, one))] for at, one in answers),
-            ]
+            message = [OK, pickle.dumps(check.run(self) or []).hex()]
         except (Exception, SystemExit) as error:
             message = self._explain(error)
         with suppress(OSError):
@@ -222,22 +216,26 @@ class AgentUnderTest(Subject):
     def limits(self) -> Limits:
         """No limits if the agent needs none, otherwise limits that it accepts."""
         for limits in (Limits(), Limits(nodes=_NODES), Limits(seconds=0.1)):
-            try:
-                return self.accepted(limits)
-            except NotApplicable as refusal:
-                reason = str(refusal).removeprefix(_REFUSES)
+            if not (refusal := self.refusal(limits)):
+                return limits
         raise Violation(
             f"check_limits refuses to play without limits, with {_NODES} nodes and with 0.1 s a "
-            f"move alike: {reason}"
+            f"move alike: {refusal}"
         )
 
     def accepted(self, limits: Limits) -> Limits:
         """Return the limits; raises NotApplicable if the agent refuses them."""
+        if refusal := self.refusal(limits):
+            raise NotApplicable(f"it does not play so: {refusal}")
+        return limits
+
+    def refusal(self, limits: Limits) -> str:
+        """Return the reason why the agent refuses limits; empty if it accepts them."""
         try:
             self.agent.check_limits(limits)
         except ValueError as error:
-            raise NotApplicable(f"{_REFUSES}{error}") from None
-        return limits
+            return str(error) or "ValueError"
+        return ""
 
     def lines(self, count: int) -> Iterator[Line]:
         """Yield ``count`` random lines by each ruleset of the agent, ended at any stage."""
