@@ -81,18 +81,7 @@ def check(
     patience: seconds for one call into the agent. announce: see ``Agent.prepare``. In this process
     the agent is only prepared; it plays in copies of the process.
     """
-    return ContractVerdict(tuple(findings(agent, patience, announce)))
-
-
-def findings(
-    agent: Agent, patience: float = PATIENCE, announce: Announce | None = None
-) -> Iterator[Finding]:
-    """Run the checks of :func:`check` and yield each finding at once.
-
-    The remaining checks are skipped if the agent hangs or fails a check that all others need.
-    """
-    prepare_rules(announce)  # once here, not in each process
-    yield from AgentUnderTest(agent, patience, announce).findings()
+    return ContractVerdict(tuple(AgentUnderTest(agent, patience, announce).findings()))
 
 
 def _describe(decision: Decision) -> str:
@@ -132,11 +121,17 @@ class AgentUnderTest(Subject):
     a check that runs twice. last_call: the last call into the agent that was announced.
     """
 
-    def __init__(self, agent: Agent, patience: float, announce: Announce | None) -> None:
+    def __init__(
+        self, agent: Agent, patience: float = PATIENCE, announce: Announce | None = None
+    ) -> None:
         self.agent, self.patience, self.announce = agent, patience, announce
         self.rng = np.random.default_rng(1)
         self.number, self.last_call, self.seconds = 0, _BEGAN, patience
         self._send: Send
+
+    def findings(self) -> Iterator[Finding]:
+        prepare_rules(self.announce)  # once here, not in each process
+        yield from super().findings()
 
     def run(self, check: Check) -> None:
         """Run a check; raises its exception, and Violation if two answers differ."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Annotated
 
 from othello_lab.agents.agent import Agent, Decision, Limits
-from othello_lab.agents.checks import agent as contract
+from othello_lab.agents.checks.agent import AgentUnderTest
 from othello_lab.agents.checks.check import (
     FAILED,
     Check,
@@ -254,7 +254,7 @@ class ProgramCheck(Nameable):
                 return iter([_no_start(fault.detail)])
         if isinstance(agent, WpiAgent):
             return FileProgramUnderTest(agent, self.limit, self.total).findings()
-        return contract.findings(agent)
+        return AgentUnderTest(agent).findings()
 
 
 def _no_start(reason: str) -> Finding:

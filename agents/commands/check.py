@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from othello_lab.agents.agent import Agent
-from othello_lab.agents.checks.agent import PATIENCE, findings
+from othello_lab.agents.checks.agent import PATIENCE, AgentUnderTest
 from othello_lab.agents.checks.check import BROKEN, FAILED, HOLDS, report
 from othello_lab.agents.checks.engine import EngineUnderTest
 from othello_lab.agents.checks.files import FileCheck, SubmissionCheck
@@ -124,7 +124,7 @@ def run(options: Namespace, console: Console) -> int:
             console.print(plain(f"{target} plays by: {submission.plays_by}"), soft_wrap=True)
     else:
         right, wrong = "keeps to the contract", "breaks the contract: {1}"
-        results = findings(_build(options), options.patience, announce)
+        results = AgentUnderTest(_build(options), options.patience, announce).findings()
     return report(results, console, target, right, wrong, as_json=options.json)
 
 
