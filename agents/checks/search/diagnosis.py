@@ -89,6 +89,7 @@ def diagnose(
     return _Examination(search, evaluation, count, seconds, must_prune).diagnosis()
 
 
+@dataclass
 class _Examination(Subject):
     """The answers of a search, and the conclusions.
 
@@ -96,24 +97,22 @@ class _Examination(Subject):
     that say more than their names. causes: of failed checks.
     """
 
-    def __init__(
-        self,
-        search: SearchUnderTest,
-        evaluation: Evaluation,
-        count: int,
-        seconds: float,
-        must_prune: bool,
-    ) -> None:
-        self.search, self.evaluation, self.must_prune = search, evaluation, must_prune
-        roots = positions(count)
+    search: SearchUnderTest
+    evaluation: Evaluation
+    count: int
+    seconds: float  # from its first answers on, those that games may take
+    must_prune: bool
+
+    def __post_init__(self) -> None:
+        evaluation = self.evaluation
+        roots = positions(self.count)
         near = [position.play(move) for position in roots for move in position.moves]
         self.beyond = max(abs(evaluation(at)) for at in (*roots, *near) if not at.is_over)
         self.notes: list[str] = []
         self.sentences: dict[str, str] = {}
         self.causes: list[Cause] = []
-        self.seconds = seconds  # that games may take
         self.cases: list[AnsweredQuestion] = []
-        self._take([*self._ask(count)])
+        self._take([*self._ask()])
         self.kind = causes.choose_kind(self.answered)
         if causes.notice_solved(self.answered):
             self.notes.append("it solves the end of the game, beyond what it was asked for")
@@ -122,13 +121,13 @@ class _Examination(Subject):
         self._take([])
         self.forgets = self._forgets()  # which may find more that is wrong
 
-    def _ask(self, count: int) -> Iterator[AnsweredQuestion]:
+    def _ask(self) -> Iterator[AnsweredQuestion]:
         """Yield the answers to all questions for which there is time."""
         left = self.seconds
         for number, depth in enumerate(self.search.agents):
             # The games played then are one more.
             self.seconds = share = left / (len(self.search.agents) - number + 1)
-            questions = [SearchQuestion(root, depth) for root in positions_at(depth, count)]
+            questions = [SearchQuestion(root, depth) for root in positions_at(depth, self.count)]
             begin = time.monotonic()
             answers = ask(self.search, questions, begin + share)
             left -= time.monotonic() - begin
