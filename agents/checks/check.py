@@ -105,7 +105,9 @@ class Finding:
 
 
 def indented(line: str) -> str:
-    """Return a line with its words wrapped below a finding."""
+    """Return a line for below a finding: sentences wrapped, boards and output as they are."""
+    if line.startswith(" "):
+        return f"    {line}"
     words: Any = {"break_long_words": False, "break_on_hyphens": False}
     return textwrap.fill(line, 78, initial_indent="    ", subsequent_indent="    ", **words)
 
