@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
 from types import FunctionType
 from typing import Any
 
@@ -52,9 +53,7 @@ class InsideEvaluation(Evaluation):
         self._function = function
         self._value = lru_cache(_CACHED)(self._compute)
 
-    @property
-    def name(self) -> str:
-        return self._name
+    name = property(attrgetter("_name"))
 
     def plain(self, position: Position) -> int:
         return self._value(position.mover, position.opponent, position.to_move)

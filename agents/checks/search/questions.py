@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import chain, zip_longest
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,17 +66,9 @@ class RecordingEvaluation(Evaluation):
     def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
         raise NotImplementedError("that of the heuristic: see address")
 
-    @property
-    def name(self) -> str:
-        return self.evaluation.name
-
-    @property
-    def parameters(self) -> np.ndarray:
-        return self.evaluation.parameters
-
-    @property
-    def address(self) -> int:
-        return self.evaluation.address
+    name = property(attrgetter("evaluation.name"))
+    parameters = property(attrgetter("evaluation.parameters"))
+    address = property(attrgetter("evaluation.address"))
 
     def prepare(self, announce: Announce | None = None) -> None:
         self.evaluation.prepare(announce)
