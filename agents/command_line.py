@@ -6,7 +6,6 @@ from rich.console import Console
 
 from othello_lab.agents.commands import (
     check,
-    check_engine,
     evaluate,
     fit_probcut,
     isolation,
@@ -21,7 +20,7 @@ def make_parser() -> tuple[Parser, list[str]]:
     """Return the parser of all commands, and their names."""
     parser = Parser(prog="othello-lab agents", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
-    for command in (listing, show, evaluate, check, check_engine, fit_probcut, solve, isolation):
+    for command in (listing, show, evaluate, check, fit_probcut, solve, isolation):
         command.add(commands)
     return parser, list(commands.choices)
 

@@ -132,7 +132,7 @@ def settings_of_function(facts: Mapping[str, Any]) -> dict[str, Any]:
     if facts.get("kind") in (STRATEGY, DOUBTFUL):
         return {"_target_": "othello_lab.agents.external:FunctionAgent", "target": facts["target"]}
     if facts.get("kind") == MAKER:
-        target = "othello_lab.agents.diagnosis:StrategyFromFactory"
+        target = "othello_lab.agents.checks.search:StrategyFromFactory"
         return {"_target_": target, "target": facts["target"]}
     return {}
 

@@ -79,7 +79,7 @@ def _entries(links: str) -> Iterator[str]:
 # ------------------------------------------------------------------ Python interface
 
 API = {
-    "agents": "agents.agent agents.simple agents.contract agents.diagnosis",
+    "agents": "agents.agent agents.simple agents.contract agents.checks.search",
     "searches": "agents.search.search_agent agents.search.window.minimax "
     "agents.search.window.alphabeta agents.search.window.search agents.search.window.pvs "
     "agents.search.window.mtdf agents.search.window.plain agents.search.montecarlo.mcts "

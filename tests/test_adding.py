@@ -165,7 +165,7 @@ TESTS = [
     "tests/agents/evaluation",
     "tests/agents/search/test_search_family.py",
     "tests/agents/search/test_searches.py",
-    "tests/agents/test_agent_contract.py",
+    "tests/agents/checks/test_agent_contract.py",
     "tests/agents/test_config.py",
     "tests/core",
     "--ignore=tests/core/system",

@@ -18,7 +18,7 @@ from shared import JOBS, copied
 pytestmark = pytest.mark.integration
 TESTS = Path(__file__).resolve().parent
 DOCS = TESTS.parent / "docs"
-SEARCH = (TESTS / "agents" / "diagnosis" / "students" / "negamax.py").read_text("utf-8")
+SEARCH = (TESTS / "agents" / "checks" / "students" / "negamax.py").read_text("utf-8")
 BERT = shlex.quote(f"{sys.executable} {DOCS}/examples/bert.py")
 LAB = f"{shlex.quote(sys.executable)} -m othello_lab"
 

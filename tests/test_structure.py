@@ -33,7 +33,7 @@ MOST_LINES = {
     "search": ("agents/search/**/*.py", 6430),
     "learned": ("agents/learned/**/*.py", 1470),
     "external": ("agents/external/*.py", 2460),
-    "checks": ("agents/**/check*.py agents/contract.py agents/diagnosis/*.py", 5090),
+    "checks": ("agents/**/check*.py agents/contract.py agents/checks/**/*.py", 5040),
     "experiments": ("experiments/*.py", 190),
     "jobs": ("experiments/jobs/*.py experiments/sweep/*.py experiments/studies/**/*.py", 7100),
     "claims": ("experiments/studies/claims.py experiments/studies/grammar.py", 680),

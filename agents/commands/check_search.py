@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import textwrap
 from argparse import ArgumentTypeError, Namespace
@@ -14,17 +13,8 @@ from typing import Any
 from rich.console import Console
 
 from othello_lab.agents.agent import Agent, Limits
-from othello_lab.agents.checking import indented
-from othello_lab.agents.commands.shared import (
-    add_seconds,
-    announce,
-    parameters_of,
-    print_finding,
-    typed_agent,
-)
-from othello_lab.agents.composing import OPEN
-from othello_lab.agents.config import build, build_agent, evaluation_settings
-from othello_lab.agents.diagnosis import (
+from othello_lab.agents.checks.check import BROKEN, HOLDS, indented, print_findings, print_json
+from othello_lab.agents.checks.search import (
     DEEPEST,
     NARROW_FROM,
     POSITIONS,
@@ -35,7 +25,16 @@ from othello_lab.agents.diagnosis import (
     alike,
     diagnose,
     inside_of,
+    plies,
 )
+from othello_lab.agents.commands.shared import (
+    add_seconds,
+    announce,
+    parameters_of,
+    typed_agent,
+)
+from othello_lab.agents.composing import OPEN
+from othello_lab.agents.config import build, build_agent, evaluation_settings
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.external import FunctionAgent
 from othello_lab.agents.sides import described
@@ -43,7 +42,8 @@ from othello_lab.core.system.cli import whole_number
 from othello_lab.core.system.escaping import plain
 from othello_lab.core.system.settings import ConfigError
 
-RIGHT, WRONG, UNJUDGED = 0, 1, 3
+UNJUDGED = 3
+"""Exit code beside those of other checks."""
 _DEPTHS = (1, 2, 3, 4, 5)
 _EVALUATION = "square_weights"
 _SECONDS = 60.0
@@ -88,7 +88,6 @@ def add_options(parser: Any) -> None:
         action="store_true",
         help="fail a search that does not prune, or cuts too seldom",
     )
-    options.add_argument("--json", action="store_true", help="print all findings as JSON")
 
 
 def _depths(text: str) -> tuple[int, ...]:
@@ -103,10 +102,11 @@ def _depths(text: str) -> tuple[int, ...]:
 
 def run(options: Namespace, console: Console) -> int:
     """Print the findings and return the exit code; raises ConfigError for an unsuitable target."""
+    target = options.target
     try:
         search, evaluation = _search_under_test(options)
     except _CannotJudge as reason:
-        console.print(plain(f"{options.target} cannot be judged: {reason}"), soft_wrap=True)
+        console.print(plain(f"{target} cannot be judged: {reason}"), soft_wrap=True)
         return UNJUDGED
     if not options.json:
         given = search.watched and not isinstance(search.watched.evaluation, InsideEvaluation)
@@ -114,36 +114,31 @@ def run(options: Namespace, console: Console) -> int:
         announce(f"checking {options.target}; heuristic: {evaluation.name}, {origin}")
     diagnosis = diagnose(search, evaluation, options.positions, options.seconds, options.prunes)
     unjudged = diagnosis.unjudged if options.prunes else ""
-    code = WRONG if not diagnosis.holds else UNJUDGED if unjudged else RIGHT
+    code = BROKEN if not diagnosis.holds else UNJUDGED if unjudged else HOLDS
     if options.json:
-        right = {RIGHT: True, WRONG: False}.get(code)
-        print(json.dumps({"target": options.target, "right": right} | asdict(diagnosis), indent=2))
+        right = {HOLDS: True, BROKEN: False}.get(code)
+        data = asdict(diagnosis) | {"findings": diagnosis.findings}
+        print_json(options.target, right, **data)
         return code
     _print(diagnosis, options.target, console)
     if code == UNJUDGED:
-        told = f"whether {options.target} prunes cannot be judged: {unjudged}"
-        console.print(plain(told), soft_wrap=True)
+        words = f"whether {options.target} prunes cannot be judged: {unjudged}"
+        console.print(plain(words), soft_wrap=True)
     return code
 
 
 def _print(diagnosis: Diagnosis, target: str, console: Console) -> None:
-    for finding in diagnosis.findings:
-        print_finding(finding, console)
-    for note in diagnosis.notes:
-        console.print(plain(f"note: {note}"), soft_wrap=True)
+    print_findings(diagnosis.findings, console)
+    lines = [f"note: {note}" for note in diagnosis.notes]
     for number, cause in enumerate(diagnosis.causes):
         title = "also possible" if number else "probable cause"
         share = f" (explains {cause.explained:.0%} of its answers)" if cause.explained else ""
-        lines = [f"\n{title}: {cause.name}{share}", indented(cause.advice)]
+        lines += [f"\n{title}: {cause.name}{share}", indented(cause.advice)]
         lines += [] if number else [textwrap.indent(cause.evidence, "    ")]
-        console.print(plain("\n".join(lines), keep="\n"), soft_wrap=True)
     verdict = "searches as minimax does" if diagnosis.holds else "does not search as it should"
-    plies = "1 ply" if diagnosis.depth == 1 else f"{diagnosis.depth} plies"
     narrow = f" (from {NARROW_FROM} on in narrow positions)" * (diagnosis.depth >= NARROW_FROM)
-    console.print(plain(f"{target} {verdict}; checked to {plies}{narrow}"), soft_wrap=True)
-
-
-# ------------------------------------------------------------------ the search under test
+    lines += [f"{target} {verdict}; checked to {plies(diagnosis.depth)}{narrow}"]
+    console.print(plain("\n".join(lines), keep="\n"), soft_wrap=True)
 
 
 class _CannotJudge(Exception):
@@ -168,8 +163,14 @@ def _search_under_test(options: Namespace) -> tuple[SearchUnderTest, Evaluation]
         depths = (settings["depth"],)
     open_depth = {} if limited else {"depth": (depths or _DEPTHS)[0]}
     agent = build_agent(settings | open_depth, target)
-    _refuse(agent, target)
-    fixed = isinstance(agent, FunctionAgent) and not has_depth
+    for applies, reason in (
+        (_SIDE not in agent.boards(), "does not play on a board of 8x8"),
+        (agent.from_start, "plays whole games only, so no single position can be checked"),
+        (agent.selective, "leaves moves out on probability: its values are not minimax's"),
+    ):
+        if applies:
+            raise ConfigError(f"{target} {reason}")
+    fixed = isinstance(agent, FunctionAgent) and not has_depth  # it has a depth of its own
     if watched is None:
         watched, evaluation, seen = _inside(options, agent, fixed)
         depths = depths or ((seen,) if fixed else None)
@@ -178,9 +179,9 @@ def _search_under_test(options: Namespace) -> tuple[SearchUnderTest, Evaluation]
         for depth in depths or _DEPTHS
     }
     search = SearchUnderTest(agents, limited and not fixed, watched, options.patience)
-    for depth, each in agents.items():
+    for depth, agent in agents.items():
         try:
-            each.check_limits(search.limits(depth))
+            agent.check_limits(search.limits(depth))
         except ValueError as error:
             raise ConfigError(f"{target} cannot look {depth} plies ahead: {error}") from None
     return search, evaluation
@@ -189,30 +190,26 @@ def _search_under_test(options: Namespace) -> tuple[SearchUnderTest, Evaluation]
 def _inside(
     options: Namespace, agent: Agent, fixed: bool
 ) -> tuple[RecordingEvaluation | None, Evaluation, int]:
-    """Return the heuristic inside a search, noting its calls if it can be wrapped, itself, and how
-    far the search looks. fixed: True if it has one depth, its own."""
+    """Return the heuristic inside a search, watched if it can be wrapped; itself; and the depth."""
     target, depths = options.target, options.depths
     if fixed and depths is not None and len(depths) > 1:
         raise ConfigError(f"{target} has a depth of its own; name it by --depths N")
     named = _evaluation(options.evaluation) if options.evaluation else None
-    place, colon, name = (options.evaluation or "").partition(".py:")
-    own = colon and Path(place).resolve() == Path(target.partition(".py:")[0]).resolve()
+    file, colon, name = (options.evaluation or "").partition(".py:")
+    is_inside = colon and Path(file).resolve() == Path(target.partition(".py:")[0]).resolve()
     limits = Limits() if fixed else Limits(depth=(depths or _DEPTHS)[0])
-    found = inside_of(agent, limits, name if own else "")
-    if found and named and not own and not alike(found[0], named):
-        found = None
-    if found is None and named is None:
+    inside = inside_of(agent, limits, name if is_inside else "")
+    if inside and (not named or is_inside or alike(inside[0], named)):
+        return inside[0], named or inside[0].evaluation, inside[1]
+    if named is None:
         missing = "--evaluation NAME or --evaluation path/to/file.py:function"
         missing += ", and its depth by --depths N" if fixed and depths is None else ""
         if type(agent).__module__.startswith("othello_lab.") and not fixed:
             raise ConfigError(f"{target} has no setting evaluation; name that inside it: {missing}")
         raise _CannotJudge(f"no function in its file is seen to be its evaluation; say {missing}")
-    if found is None:
-        if fixed and depths is None:
-            raise ConfigError(f"{target} has a depth of its own; name it by --depths N")
-        assert named is not None
-        return None, named, 0
-    return found[0], named or found[0].evaluation, found[1]
+    if fixed and depths is None:
+        raise ConfigError(f"{target} has a depth of its own; name it by --depths N")
+    return None, named, 0
 
 
 def _evaluation(described: str | Mapping[str, Any]) -> Evaluation:
@@ -221,14 +218,3 @@ def _evaluation(described: str | Mapping[str, Any]) -> Evaluation:
     if _SIDE not in evaluation.sides:
         raise ConfigError(f"evaluation {evaluation.name} is not made for a board of 8x8")
     return evaluation
-
-
-def _refuse(agent: Agent, name: str) -> None:
-    """Raise ConfigError for an agent that cannot be held to minimax."""
-    for applies, reason in (
-        (_SIDE not in agent.boards(), "does not play on a board of 8x8"),
-        (agent.from_start, "plays whole games only, so no single position can be checked"),
-        (agent.selective, "leaves moves out on probability: its values are not minimax's"),
-    ):
-        if applies:
-            raise ConfigError(f"{name} {reason}")

@@ -6,15 +6,13 @@ import inspect
 import re
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
-from othello_lab.agents.checking import FAILED, NOT_ASKED, OK, Finding, ProgramFinding
 from othello_lab.agents.composing import FILLED_BY_RUN, NEEDS_A_TARGET, OPEN, choices, load
 from othello_lab.agents.config import build, evaluation_settings, load_evaluation
 from othello_lab.agents.evaluation import Evaluation
@@ -24,50 +22,6 @@ from othello_lab.agents.sides import described, settings_of_function
 from othello_lab.core.system.cli import seconds
 from othello_lab.core.system.escaping import plain, visible
 from othello_lab.core.system.settings import ConfigError
-
-HOLDS, BROKEN = 0, 1
-"""Exit codes of checks."""
-_STYLES = {OK: "green", FAILED: "bold red", NOT_ASKED: "dim"}
-
-
-def print_finding(finding: Finding, console: Console, text_of: Callable[[Any], str] = str) -> None:
-    """Print the finding of a check. text_of: returns its lines."""
-    text = plain(text_of(finding), keep="\n")
-    text.highlight_words([finding.outcome], _STYLES[finding.outcome])
-    # On a terminal words wrap, numbers do not break.
-    console.print(text, soft_wrap=text_of is not str or not console.is_terminal)
-
-
-def report(
-    findings: Iterable[Finding],
-    console: Console,
-    name: str,
-    right: str,
-    wrong: str = "fails {}: {}",
-    text_of: Callable[[Any], str] = ProgramFinding.text,
-    failed_last: bool = True,
-) -> int:
-    """Print each finding at once, then the verdict, and return the exit code.
-
-    name: of what was checked. right, wrong: the verdicts; ``{}`` are the last finding's remark, and
-    the number and the names of the failed checks. text_of: returns the lines of a finding.
-    failed_last: True to print the failed ones last.
-    """
-    failed, remark = [], ""
-    try:
-        for finding in findings:
-            remark = finding.detail
-            if finding.outcome == FAILED:
-                failed.append(finding)
-            if finding.outcome != FAILED or not failed_last:
-                print_finding(finding, console, text_of)
-    finally:
-        for finding in failed if failed_last else ():
-            print_finding(finding, console, text_of)
-    names = ", ".join(finding.name for finding in failed)
-    verdict = wrong.format(len(failed), names) if failed else right.format(remark)
-    console.print(plain(f"{name} {verdict}"), soft_wrap=True)
-    return BROKEN if failed else HOLDS
 
 
 def build_settings(kind: type, words: Sequence[str], where: str, **given: Any) -> Any:

@@ -9,20 +9,21 @@ from __future__ import annotations
 import functools
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from othello_lab.agents.agent import Agent, Limits
-from othello_lab.agents.checking import Interrupted, items_apart
-from othello_lab.agents.diagnosis.questions import RecordingEvaluation, positions
-from othello_lab.agents.diagnosis.references import FULL, Search
-from othello_lab.agents.diagnosis.tree import ReferenceNode
+from othello_lab.agents.checks.check import Interrupted, Send, items_apart
+from othello_lab.agents.checks.search.questions import RecordingEvaluation, positions
+from othello_lab.agents.checks.search.references import FULL, Search
+from othello_lab.agents.checks.search.tree import ReferenceNode
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.board_list import PIECES, board_list, position_of
 from othello_lab.agents.evaluation.function import LARGEST
@@ -31,13 +32,13 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.compile import Array, Mask
 
-_ASKED = 12  # positions
+_TRIED = 12  # positions
 _SECONDS = 60.0  # for one of them
 DEEPEST = 6
 """Plies of a search that is held to minimax, at most."""
 _COMPARED = 4  # plies of a search whose moves are compared
 _SQUARES = 100
-_KEPT = 1 << 17  # values
+_CACHED = 1 << 17  # values
 
 
 class InsideEvaluation(Evaluation):
@@ -50,18 +51,16 @@ class InsideEvaluation(Evaluation):
     def __init__(self, name: str, function: Callable[..., Any], form: str) -> None:
         self._name, self._form = name, form
         self._function = function
-        self._value = lru_cache(_KEPT)(self._asked)
+        self._value = lru_cache(_CACHED)(self._compute)
 
-    @property
-    def name(self) -> str:
-        return self._name
+    name = property(attrgetter("_name"))
 
     def plain(self, position: Position) -> int:
         return self._value(position.mover, position.opponent, position.to_move)
 
     __call__ = plain
 
-    def _asked(self, mover: int, opponent: int, to_move: Color) -> int:
+    def _compute(self, mover: int, opponent: int, to_move: Color) -> int:
         value = 0  # where it raises, as it may on boards that its search does not ask about
         with suppress(Exception):
             value = self._function(*_arguments(Position(mover, opponent, to_move), self._form))
@@ -95,24 +94,17 @@ def _read(given: Sequence[Any]) -> tuple[Position, str] | None:
     return None
 
 
-# ------------------------------------------------------------------ wrapping
-
-
 @dataclass
-class _Place:
+class _Attribute:
     """A function of a module, or of a class, that can be replaced."""
 
     owner: Any
     key: str
     function: Callable[..., Any]
 
-    @property
-    def name(self) -> str:
-        return f"{self.owner.__name__}.{self.key}"
-
-    @property
-    def is_method(self) -> bool:
-        return isinstance(self.owner, type)
+    def __post_init__(self) -> None:
+        self.name = f"{self.owner.__name__}.{self.key}"
+        self.is_method = isinstance(self.owner, type)
 
     def replace(self, instead: Callable[[Position, str, Callable[[], Any]], Any]) -> None:
         """Replace its calls about a position by ``instead`` of the position, the form of the
@@ -120,45 +112,45 @@ class _Place:
 
         @functools.wraps(self.function)
         def replaced(*given: Any, **named: Any) -> Any:
-            about = _read(given[self.is_method :])
+            arguments = _read(given[self.is_method :])
             call = functools.partial(self.function, *given, **named)
-            return call() if about is None else instead(*about, call)
+            return instead(*arguments, call) if arguments else call()
 
         setattr(self.owner, self.key, replaced)
 
 
-def _places(agent: Agent) -> Iterator[_Place]:
+def _attributes(agent: Agent) -> Iterator[_Attribute]:
     """Yield the functions of the file of a search, and the methods of its class."""
     cls = type(agent)
     strategy = getattr(agent, "strategy", None)
-    own = getattr(strategy or cls, "__module__", "")
-    module = None if own.startswith("othello_lab.") else sys.modules.get(own)
-    owners = (module,) if strategy else (module, *(c for c in cls.__mro__ if c.__module__ == own))
+    file = getattr(strategy or cls, "__module__", "")
+    module = None if file.startswith("othello_lab.") else sys.modules.get(file)
+    owners = (module,) if strategy else (module, *(c for c in cls.__mro__ if c.__module__ == file))
     for owner in owners:
         for key, thing in list(vars(owner).items()) if owner else ():
             played = strategy is thing or key in ("decide", "begin_game", "observe")
             if isinstance(thing, FunctionType) and not played:
-                yield _Place(owner, key, thing)
+                yield _Attribute(owner, key, thing)
 
 
 class _Watch:
     """The calls of each function of a position, while a search answers a few questions."""
 
-    def __init__(self, places: Sequence[_Place]) -> None:
+    def __init__(self, attributes: Iterable[_Attribute]) -> None:
         self.start = Position.start()
         self.calls: dict[str, list[int]] = {}
         self.forms: dict[str, str] = {}
         self.excluded: set[str] = set()  # search themselves, or have no numbers for results
         self._stack: list[tuple[str, Position]] = []
-        for place in places:
-            place.replace(functools.partial(self._note, place.name))
+        for attribute in attributes:
+            attribute.replace(functools.partial(self._note, attribute.name))
 
     def _note(self, name: str, position: Position, form: str, call: Callable[[], Any]) -> Any:
         """Make a call of a function, and note whether it may be one of the evaluation."""
         self.forms[name] = form
         helps = False
-        for other, asked in self._stack:
-            if asked.masks == position.masks:
+        for other, outer in self._stack:
+            if outer.masks == position.masks:
                 helps |= other != name and other not in self.excluded
             else:
                 self.excluded.add(other)
@@ -174,15 +166,15 @@ class _Watch:
         return result
 
 
-def _watched(agent: Agent, limits: Limits) -> Iterator[Any]:
-    """Yield the answers of a search and the calls in it."""
-    watch = _Watch([*_places(agent)])
-    for position in positions()[:_ASKED]:
+def _watch(send: Send, agent: Agent, limits: Limits) -> None:
+    """Send the answers of a search and the calls in it."""
+    watch = _Watch(_attributes(agent))
+    for position in positions()[:_TRIED]:
         watch.start, watch.calls, move = position, {}, -1
         with suppress(Exception):
             agent.begin_game(position.to_move, position, 1)
             move = int(agent.decide(position, limits).move)
-        yield position.to_obf(), move, watch.calls, watch.forms, [*watch.excluded]
+        send([position.to_obf(), move, watch.calls, watch.forms, [*watch.excluded]])
 
 
 def inside_of(
@@ -194,50 +186,49 @@ def inside_of(
     The search is tried in a process of its own. Of several functions that one is taken by which
     its moves are the best. only: the name of the function.
     """
-    told: list[Any] = []
+    answers: list[Any] = []
     with suppress(Interrupted):
-        for item in items_apart(_watched, agent, limits, patience=_SECONDS):
-            told.append(item)
-    if not told:
-        return None
-    forms, excluded = told[-1][3:]
-    found: list[tuple[float, int, _Place, InsideEvaluation]] = []
-    for place in _places(agent):
-        plies = [calls[place.name] for _, _, calls, _, _ in told if calls.get(place.name)]
-        if place.name in excluded or not plies or only not in ("", place.key):
+        for answer in items_apart(_watch, agent, limits, patience=_SECONDS):
+            answers.append(answer)
+    ranked: list[tuple[float, int, _Attribute, InsideEvaluation]] = []
+    for attribute in _attributes(agent) if answers else ():
+        forms, excluded = answers[-1][3:]
+        plies = [calls[attribute.name] for _, _, calls, *_ in answers if calls.get(attribute.name)]
+        if attribute.name in excluded or not plies or only not in ("", attribute.key):
             continue
-        function = functools.partial(place.function, agent) if place.is_method else place.function
-        evaluation = InsideEvaluation(place.key, function, forms[place.name])
+        function = attribute.function
+        function = functools.partial(function, agent) if attribute.is_method else function
+        evaluation = InsideEvaluation(attribute.key, function, forms[attribute.name])
         # The first call is the deepest, unless moves are sorted; later ones may be on boards where
         # moves have not been taken back.
         for deepest in (max, lambda calls: calls[0]):
             depth = Counter(map(deepest, plies)).most_common(1)[0][0]
             if 0 < depth <= DEEPEST:
-                rank = _agreement(told, depth, evaluation) - 1e-6 * sum(map(len, plies))
-                found.append((rank, depth, place, evaluation))
-    if not found:
+                rank = _agreement(answers, depth, evaluation) - 1e-6 * sum(map(len, plies))
+                ranked.append((rank, depth, attribute, evaluation))
+    if not ranked:
         return None
-    _, depth, place, evaluation = max(found, key=lambda each: each[0])
+    _, depth, attribute, evaluation = max(ranked, key=lambda row: row[0])
     watched = RecordingEvaluation(evaluation)
 
     def note(position: Position, form: str, call: Callable[[], Any]) -> Any:
         watched.seen.append(position)
         return call()
 
-    place.replace(note)
+    attribute.replace(note)
     return watched, depth
 
 
-def _agreement(told: Sequence[Any], depth: int, evaluation: Evaluation) -> float:
+def _agreement(answers: Sequence[Any], depth: int, evaluation: Evaluation) -> float:
     """Return the share of moves that are the best by this evaluation."""
     right = 0
-    for obf, move, *_ in told if depth <= _COMPARED else ():
+    for obf, move, *_ in answers if depth <= _COMPARED else ():
         root = ReferenceNode(Position.from_obf(obf), evaluation)
         with suppress(Exception):
             right += move in Search(FULL).reply(root, depth).moves
-    return right / len(told)
+    return right / len(answers)
 
 
 def alike(one: Evaluation, other: Evaluation) -> bool:
     """Return True if two evaluations have the same values."""
-    return all(one.plain(each) == other.plain(each) for each in positions())
+    return all(one.plain(position) == other.plain(position) for position in positions())

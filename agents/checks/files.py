@@ -9,28 +9,26 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from othello_lab.agents import contract
 from othello_lab.agents.agent import Agent, Decision, Limits
-from othello_lab.agents.checking import (
+from othello_lab.agents.checks.agent import AgentUnderTest
+from othello_lab.agents.checks.check import (
     FAILED,
     Check,
+    Finding,
     Interrupted,
     NotApplicable,
-    ProgramFinding,
+    Send,
     Violation,
-    checks_of,
     items_apart,
-    named_check,
-    run_checks,
 )
-from othello_lab.agents.external.checking import ProgramUnderTest
+from othello_lab.agents.checks.engine import ProgramUnderTest, checks_in
 from othello_lab.agents.external.program import Command, explained
 from othello_lab.agents.external.submission import FILE, PROGRAMS, PYTHON, UNCLEAR, Submission
 from othello_lab.agents.external.wpi import EXIT_SECONDS, Name, WpiAgent
@@ -73,14 +71,15 @@ class FileProgramUnderTest(ProgramUnderTest):
     """A program under examination.
 
     agent: plays through the program. limit: seconds for a move. total: see :class:`ProgramCheck`.
-    slowest: seconds of its slowest move. passes: the number of passes that it made, and
-    that it was told of, in all finished games. games, finished: the number of games begun and
-    played to their end. stays: True if it went on after one. sent: the last text for it.
+    slowest: seconds of its slowest move. passes: the number of passes that it made, and that it was
+    told of, in all finished games. games, finished: the number of games begun and played to their
+    end. stays: True if it went on after one. sent: the last text for it.
     """
 
     agent: WpiAgent
     limit: float
     total: float
+    color: Color = Color.WHITE
     slowest: float = 0.0
     passes: dict[str, int] = field(default_factory=lambda: {"made": 0, "told": 0})
     games: int = 0
@@ -89,39 +88,41 @@ class FileProgramUnderTest(ProgramUnderTest):
     sent: str = ""
     began: float = field(default_factory=time.monotonic)
 
+    start = Position.start(RULES)
+
     def end(self) -> None:
         self.agent.close()
 
     def run(self, check: Check) -> str:
-        self.attempt(check.run)
+        super().run(check)
         return f"its slowest move took {self.slowest:.2f} s of {self.limit:g}"
 
-    def start(self, color: Color) -> Position:
-        """Start the program and let it take its colour; return the start of the game."""
-        start = Position.start(RULES)
-        self.sent = color_letter(color, RULES)
-        with self._noted():
-            self.agent.begin_game(color, start, 1)
-        if color is not RULES.begins:
-            self._answered("(nothing yet)")
-        return start
+    def command(self, line: str, position: Position) -> None:
+        """Do what a line of a script says: ``white``, ``black``, its colour, or ``wait``."""
+        if line == "wait":
+            time.sleep(_PAUSE)
+        else:
+            self.color = Color(line)
 
-    def move(self, position: Position) -> Position:
-        """Return the position after the program's move; raises PlayerFailure."""
+    def lead(self, moves: Iterable[int] = ()) -> Position:
+        """Start the program and let it take its colour; return the start of the game."""
+        self.sent = color_letter(self.color, RULES)
+        with self._noted():
+            self.agent.begin_game(self.color, self.start, 1)
+        if self.color is not RULES.begins:
+            self._answered("(nothing yet)")
+        return self.start
+
+    def move(self, position: Position) -> int:
         with self._noted():
             move = self.agent.decide(position, Limits(seconds=self.limit)).move
         self._answered(move_text(move, position.to_move, RULES))
-        after = position.play(move)
-        self.agent.observe(move, after)
-        return after
+        self.agent.observe(move, position.play(move))
+        return move
 
-    def tell(self, position: Position) -> Position:
-        """Make an opponent's move, tell the program of it, and return the position after it."""
-        move = position.moves[0]
-        after = position.play(move)
-        self.agent.observe(move, after)
+    def tell(self, position: Position, move: int) -> None:
+        self.agent.observe(move, position.play(move))
         self.sent = move_text(move, position.to_move, RULES)
-        return after
 
     @contextmanager
     def _noted(self) -> Iterator[None]:
@@ -141,7 +142,7 @@ class FileProgramUnderTest(ProgramUnderTest):
         self.games += 1
         record = play_game(
             {color: self.agent, color.other: opponent},
-            Position.start(RULES),
+            self.start,
             limits=Limits(seconds=self.limit),
             grace=_GRACE,
             seeds={color: 1, color.other: self.games},
@@ -155,10 +156,9 @@ class FileProgramUnderTest(ProgramUnderTest):
                 self.sent = text
         if record.end_reason != FINISHED:
             self._answered(f"({record.end_reason})")
-            raise Violation(f"{record.end_reason}: {record.detail.strip()}, at\n{record.final}")
+            raise Violation(f"{record.end_reason}: {record.detail.strip()}", record.final)
         for ply in record.plies:
-            if ply.move == PASS:
-                self.passes["made" if ply.color is color else "told"] += 1
+            self.passes["made" if ply.color is color else "told"] += ply.move == PASS
         self.finished += 1
         self.stays = self.stays or not self.agent.ended_within(EXIT_SECONDS)
 
@@ -170,41 +170,17 @@ class FileProgramUnderTest(ProgramUnderTest):
                 raise NotApplicable(f"no such pass in {counted(self.games, 'game')}")
             self.whole_game((Color.WHITE, Color.BLACK)[self.games % 2], opponent())
 
-    # ------------------------------------------------------------------ checks
-
-    @named_check("starts", "It starts, reads its colour and deletes the file", needed=True)
-    def _starts(self) -> None:
-        self.start(Color.WHITE)
-
-    @named_check("white", "As White it writes a move at once, and answers")
-    def _as_white(self) -> None:
-        position = self.start(Color.WHITE)
-        for _ in range(2):
-            position = self.tell(self.move(position))
-        self.move(position)
-
-    @named_check("black", "As Black it waits for White's move, and answers")
-    def _as_black(self) -> None:
-        position = self.start(Color.BLACK)
-        time.sleep(_PAUSE)
-        for _ in range(2):
-            position = self.move(self.tell(position))
-
-    @named_check("games", "It plays whole games with both colours")
-    def _whole_games(self) -> None:
+    def check_games(self) -> None:
         self.whole_game(Color.WHITE, _NARROW())
         self.whole_game(Color.BLACK, _NARROWED())
 
-    @named_check("pass", "It passes where it cannot move")
-    def _passes(self) -> None:
+    def check_pass(self) -> None:
         self.play_until_pass("made", _NARROW)
 
-    @named_check("passes", "It goes on after its opponent's pass")
-    def _accepts_passes(self) -> None:
+    def check_passes(self) -> None:
         self.play_until_pass("told", _NARROWED)
 
-    @named_check("ends", f"It ends within {EXIT_SECONDS:g} s after a game")
-    def _ends(self) -> None:
+    def check_ends(self) -> None:
         if not self.finished:
             raise NotApplicable("no game was played to its end")
         if self.stays:
@@ -212,7 +188,18 @@ class FileProgramUnderTest(ProgramUnderTest):
             raise Violation(f"it is still there {after}; the referee ends it then")
 
 
-CHECKS = checks_of(FileProgramUnderTest)
+FileProgramUnderTest.checks = checks_in(f"""
+starts: It starts, reads its colour and deletes the file
+    white; start
+white: As White it writes a move at once, and answers
+    white; start; go; reply; go; reply; go
+black: As Black it waits for White's move, and answers
+    black; start; wait; reply; go; reply; go
+games: It plays whole games with both colours
+pass: It passes where it cannot move
+passes: It goes on after its opponent's pass
+ends: It ends within {EXIT_SECONDS:g} s after a game
+""")
 
 
 @dataclass(frozen=True)
@@ -230,7 +217,7 @@ class ProgramCheck(Nameable):
     def __post_init__(self) -> None:
         check_settings(self)
 
-    def findings(self, agent: Agent) -> Iterator[ProgramFinding]:
+    def findings(self, agent: Agent) -> Iterator[Finding]:
         """Run the checks in a closed process that may read the agent's files; yield each finding.
 
         A program of the file protocol plays as with the referee; all others are held to the
@@ -244,37 +231,35 @@ class ProgramCheck(Nameable):
         confinement = Confinement(box=box).opening(agent.files())
         try:
             for finding in items_apart(self._inside, agent, confinement=confinement):
-                yield ProgramFinding(**finding)
+                yield Finding(**finding)
         except Interrupted as reason:
             raise ValueError(f"the checks have not been completed: {reason}") from None
 
-    def _inside(self, agent: Agent) -> Iterator[dict[str, Any]]:
-        """Yield the findings as plain data, in the closed process."""
+    def _inside(self, send: Send, agent: Agent) -> None:
+        """Send the findings, in the closed process."""
         logging.getLogger().addHandler(logging.NullHandler())
         if not self.children:
             agent.forbid_children()
-        place = getattr(agent, "path", None)
-        name = agent.name if isinstance(agent, WpiAgent) else Path(str(place)).stem
+        path = getattr(agent, "path", None)
+        name = agent.name if isinstance(agent, WpiAgent) else Path(str(path)).stem
         for finding in self._findings(agent):
-            yield asdict(replace(finding, detail=explained(finding.detail, name, place)))
+            send(asdict(replace(finding, detail=explained(finding.detail, name, path))))
 
-    def _findings(self, agent: Agent) -> Iterator[ProgramFinding]:
+    def _findings(self, agent: Agent) -> Iterator[Finding]:
         # The code of a submission in Python runs in the processes of the checks alone.
         if isinstance(agent, Submission) and agent.protocol != PYTHON:
             try:
                 agent = agent.make()
             except PlayerFailure as fault:
-                yield _no_start(fault.detail)
-                return
+                return iter([_no_start(fault.detail)])
         if isinstance(agent, WpiAgent):
-            yield from run_checks(FileProgramUnderTest(agent, self.limit, self.total), CHECKS)
-        else:
-            yield from contract.findings(agent)
+            return FileProgramUnderTest(agent, self.limit, self.total).findings()
+        return AgentUnderTest(agent).findings()
 
 
-def _no_start(reason: str) -> ProgramFinding:
+def _no_start(reason: str) -> Finding:
     """Return the finding about a program that plays in no way."""
-    return ProgramFinding("start", "It can be recognised, compiled and started", FAILED, reason)
+    return Finding("start", "It can be recognised, compiled and started", FAILED, reason)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -286,7 +271,7 @@ class FileCheck(ProgramCheck):
     name: Name = None
     """Name of its files; by default that of the program."""
 
-    def run(self) -> Iterator[ProgramFinding]:
+    def run(self) -> Iterator[Finding]:
         """Run the checks and yield each finding.
 
         Raises ValueError if there is no such program, or if its files have no name.

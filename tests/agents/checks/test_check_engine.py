@@ -14,23 +14,22 @@ from bots import InProcess, engine, player
 from chosen import mostly_nightly
 from engines import EDAX, GtpEngine, NBoardEngine
 
-from othello_lab.agents.checking import FAILED, NOT_ASKED, OK, ProgramFinding, run_checks
+from othello_lab.agents.checks.check import FAILED, OK, SKIPPED, Finding
+from othello_lab.agents.checks.engine import EngineUnderTest
+from othello_lab.agents.checks.files import FileProgramUnderTest
+from othello_lab.agents.checks.gtp import GtpEngineUnderTest
+from othello_lab.agents.checks.nboard import NBoardEngineUnderTest
 from othello_lab.agents.command_line import main
-from othello_lab.agents.commands import check_engine
-from othello_lab.agents.external import check_gtp, check_nboard
-from othello_lab.agents.external.check_files import CHECKS
-from othello_lab.agents.external.check_gtp import GtpEngineUnderTest
-from othello_lab.agents.external.check_nboard import NBoardEngineUnderTest
-from othello_lab.agents.external.checking import EngineUnderTest
+from othello_lab.agents.external import program
 from othello_lab.agents.external.program import Program
 
 ROOT = Path(__file__).parents[3]
 INTEGRATION = pytest.mark.integration
 RHINO = shutil.which("gtp-rhino") or shutil.which("gtp-rhino", path="/usr/games")
 
-PROTOCOLS: dict[str, tuple[Any, Any, Any]] = {
-    "gtp": (GtpEngine, GtpEngineUnderTest, check_gtp),
-    "nboard": (NBoardEngine, NBoardEngineUnderTest, check_nboard),
+PROTOCOLS: dict[str, tuple[Any, type[EngineUnderTest]]] = {
+    "gtp": (GtpEngine, GtpEngineUnderTest),
+    "nboard": (NBoardEngine, NBoardEngineUnderTest),
 }
 
 ONE_FAULT = {
@@ -58,21 +57,17 @@ ALWAYS = [("gtp", "turn"), ("nboard", "name"), ("nboard", "value"), ("nboard", "
 """Could once not be failed."""
 
 
-def found_of(protocol: str, program: Program, patience: float = 30) -> list[ProgramFinding]:
-    _, kind, checks = PROTOCOLS[protocol]
-    case: EngineUnderTest = kind(program, patience, 30)
-    return list(run_checks(case, checks.CHECKS))
+def findings_of(protocol: str, program: Program, patience: float = 30) -> list[Finding]:
+    return list(PROTOCOLS[protocol][1](program, patience, 30).findings())
 
 
-def found_in_process(
-    protocol: str, traits: str, monkeypatch: pytest.MonkeyPatch
-) -> list[ProgramFinding]:
+def findings_with(protocol: str, traits: str, monkeypatch: pytest.MonkeyPatch) -> list[Finding]:
     monkeypatch.setattr(engines, "TRAITS", set(traits.split()))
-    return found_of(protocol, InProcess(PROTOCOLS[protocol][0]))
+    return findings_of(protocol, InProcess(PROTOCOLS[protocol][0]))
 
 
-def names(found: list[ProgramFinding], outcome: str) -> set[str]:
-    return {each.name for each in found if each.outcome == outcome}
+def names(findings: list[Finding], outcome: str) -> set[str]:
+    return {finding.name for finding in findings if finding.outcome == outcome}
 
 
 @pytest.fixture(autouse=True)
@@ -87,13 +82,13 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_engine_with_one_fault_fails_one_check(
     protocol: str, check: str, traits: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = found_in_process(protocol, traits, monkeypatch)
-    checks = [name for place, name, _ in CASES if place == protocol]
-    assert [*(each.name for each in found), ""] == checks
-    failed = [each for each in found if each.outcome == FAILED]
-    assert [each.name for each in failed] == [check] * bool(check), failed
-    assert bool(names(found, NOT_ASKED)) == (check == "starts")
-    assert all(each.exchanges for each in found if each.outcome != NOT_ASKED)
+    findings = findings_with(protocol, traits, monkeypatch)
+    checks = [name for other, name, _ in CASES if other == protocol]
+    assert [*(finding.name for finding in findings), ""] == checks
+    failed = [finding for finding in findings if finding.outcome == FAILED]
+    assert [finding.name for finding in failed] == [check] * bool(check), failed
+    assert bool(names(findings, SKIPPED)) == (check == "starts")
+    assert all(finding.exchanges for finding in findings if finding.outcome != SKIPPED)
     assert check != "moves" or "  a b c d e f g h\n1 " in failed[0].detail
 
 
@@ -116,9 +111,9 @@ def test_an_engine_with_one_fault_fails_one_check(
 def test_what_an_engine_need_not_do_is_no_fault(
     protocol: str, traits: str, passed: str, skipped: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = found_in_process(protocol, traits, monkeypatch)
-    assert names(found, NOT_ASKED) == {name.replace("_", " ") for name in skipped.split()}
-    assert not names(found, FAILED) and passed in names(found, OK)
+    findings = findings_with(protocol, traits, monkeypatch)
+    assert names(findings, SKIPPED) == {name.replace("_", " ") for name in skipped.split()}
+    assert not names(findings, FAILED) and passed in names(findings, OK)
 
 
 @pytest.mark.integration
@@ -127,8 +122,10 @@ def test_what_an_engine_need_not_do_is_no_fault(
     [("gtp", "dies", "whole game"), ("nboard", "dies", "game"), ("nboard", "same-pong", "pings")],
 )
 def test_a_program_that_dies_or_says_nothing_fails(protocol: str, trait: str, check: str) -> None:
-    found = found_of(protocol, Program(engine(protocol, trait)), 2 if trait == "same-pong" else 30)
-    assert check in names(found, FAILED)
+    findings = findings_of(
+        protocol, Program(engine(protocol, trait)), 2 if trait == "same-pong" else 30
+    )
+    assert check in names(findings, FAILED)
 
 
 @pytest.mark.parametrize(("protocol", "patience"), [("gtp", "30"), ("nboard", "0.3")])
@@ -137,7 +134,7 @@ def test_an_engine_that_cannot_play_is_asked_nothing_more(
 ) -> None:
     assert main(["check-engine", protocol, "cat", "--patience", patience]) == 1
     printed = capsys.readouterr().out
-    assert printed.startswith("starts      failed")
+    assert "starts      failed" in printed
     assert protocol == "nboard" or "'1 list_commands'" in printed  # its answer
     assert printed.count("see starts") >= 20
     assert "\ncat fails 1: " in printed and "\ncat does not play: " in printed
@@ -161,7 +158,7 @@ def test_the_last_line_tells_if_and_how_the_engine_plays(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(engines, "TRAITS", set(traits.split()))
-    monkeypatch.setattr(check_engine, "Program", lambda command: InProcess(GtpEngine))
+    monkeypatch.setattr(program, "Program", lambda command: InProcess(GtpEngine))
     code = main(["check-engine", "gtp", sys.executable])
     lines = capsys.readouterr().out.splitlines()
     summary, verdict = (line for line in lines if line.startswith(sys.executable))
@@ -232,7 +229,9 @@ def test_the_example_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     command = player(tmp_path, name="anna")
     assert main(["check", "file", command, "total=300"]) == 0, capsys.readouterr().out
     printed = capsys.readouterr().out
-    assert len(re.findall(r"^[a-z ]{10}  ok  ", printed, re.MULTILINE)) == len(CHECKS), printed
+    assert len(re.findall(r"^[a-z ]{10}  ok  ", printed, re.MULTILINE)) == len(
+        FileProgramUnderTest.checks
+    ), printed
     assert "< " not in printed
     assert re.search(rf"^{re.escape(command)} .*; its slowest move took ", printed, re.MULTILINE)
 

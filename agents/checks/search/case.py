@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
-from othello_lab.agents.checking import Finding
-from othello_lab.agents.diagnosis.questions import Board, SearchAnswer, SearchQuestion
-from othello_lab.agents.diagnosis.references import FULL, INFINITY, NO_CUTS, Reply, Search
-from othello_lab.agents.diagnosis.rules import Fault, Line, after, fault_before, legal_lines
-from othello_lab.agents.diagnosis.tree import ReferenceNode
+from othello_lab.agents.checks.check import Violation
+from othello_lab.agents.checks.search.questions import Board, SearchAnswer, SearchQuestion
+from othello_lab.agents.checks.search.references import FULL, INFINITY, NO_CUTS, Reply, Search
+from othello_lab.agents.checks.search.tree import (
+    Line,
+    ReferenceNode,
+    Step,
+    after,
+    legal_lines,
+    step_before,
+)
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.agents.search.endgame.solver import EndgameSolver
@@ -37,7 +43,14 @@ class Cause:
     explained: float | None = None
 
 
-Judged = tuple[Finding, Cause | None]
+class Fault(Violation):
+    """A failure with its probable cause."""
+
+    def __init__(self, reason: str, cause: Cause) -> None:
+        super().__init__(reason)
+        self.cause = cause
+
+
 Cases = Sequence["AnsweredQuestion"]
 
 
@@ -45,7 +58,7 @@ class AnsweredQuestion:
     """A question and its answer, with what it is compared with, found on demand.
 
     beyond: the largest heuristic value there is. kind: of the right searches that it is held to,
-    one of :data:`~agents.diagnosis.references.RIGHT`. solved: True if the answer is that of a
+    one of :data:`~agents.checks.search.references.RIGHT`. solved: True if the answer is that of a
     search that plays the game to its end. unproven: True if it is right, but for no reason.
     """
 
@@ -74,8 +87,7 @@ class AnsweredQuestion:
         """Return the answer of the right search of this kind, with all moves that are best."""
         if kind not in self._known:
             same = not (self.passes or self.ends)  # where kinds have nothing to differ in
-            found = self.minimax if same else kind(FULL).reply(self.root(), self.depth)
-            self._known[kind] = found
+            self._known[kind] = self.minimax if same else kind(FULL).reply(self.root(), self.depth)
         return self._known[kind]
 
     @property
@@ -119,28 +131,20 @@ class AnsweredQuestion:
             return False
         return (chosen > 0) == (best > 0) and (chosen < 0) == (best < 0)
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """Return the position, the right answer, and the given one, in words."""
         stated = self.answer.value is not None
         expected = _said(self.truth.moves, self.truth.value if stated else None)
         came = self.answer.trouble or _said([self.answer.move], self.answer.value)
-        plies = "1 ply" if self.depth == 1 else f"{self.depth} plies"
-        return (
-            f"asked to look {plies} ahead at\n{self.position}\nexpected {expected}; answered {came}"
-        )
+        question = f"asked to look {plies(self.depth)} ahead at\n{self.position}\n"
+        return f"{question}expected {expected}; answered {came}"
 
     # ------------------------------------------------------------------ evaluated positions
 
     @cached_property
     def plies(self) -> dict[Board, int]:
         """The greatest ply of each position of the tree."""
-        found: dict[Board, int] = {}
-        level = [self.root()]
-        for ply in range(self.depth + 1):
-            found |= {node.board: ply for node in level}
-            if ply < self.depth:
-                level = [child for node in level if not node.over for child in node.children]
-        return found
+        return {node.board: len(way) for way, node in self.root().ways(self.depth)}
 
     def ply(self, call: Board) -> int | None:
         """Return the ply of a position, seen by either side; None for one outside the tree."""
@@ -193,13 +197,13 @@ class AnsweredQuestion:
         return next(filter(None, lines), ())
 
     @cached_property
-    def fault(self) -> Fault | None:
+    def fault(self) -> Step | None:
         """The step against the rules that leads to an evaluated position."""
-        faults = (
-            fault_before(self.position, call, self._further(call) > _FURTHER)
+        steps = (
+            step_before(self.position, call, self._further(call) > _FURTHER)
             for call in self.outside
         )
-        return next(filter(None, faults), None)
+        return next(filter(None, steps), None)
 
     @cached_property
     def discs_stay(self) -> bool:
@@ -213,30 +217,20 @@ class AnsweredQuestion:
     @cached_property
     def after_deeper(self) -> list[tuple[Board, bool]]:
         """The calls in the tree, each with True if a deeper position was evaluated before it."""
-        found, most = [], 0
-        for call in self.answer.calls:
-            ply = self.ply(call)
-            if ply is not None:
-                found.append((call, ply < most))
-                most = max(most, ply)
-        return found
+        plies = [(call, ply) for call in self.answer.calls if (ply := self.ply(call)) is not None]
+        deepest = accumulate((ply for _, ply in plies), max, initial=0)
+        return [(call, ply < most) for (call, ply), most in zip(plies, deepest, strict=False)]
 
     @cached_property
     def ends_early(self) -> bool:
         """True if after a deeper position others were evaluated above it, and not all moves of a
         node together, as for an order of moves."""
-        late = {
-            board for call, is_late in self.after_deeper if is_late for board in (call, call[::-1])
-        }
-
-        def chosen(node: ReferenceNode, left: int) -> bool:
-            if node.over or left < 2:
-                return False
-            share = sum(child.board in late for child in node.children)
-            some = 0 < share < len(node.children)
-            return some or any(chosen(child, left - 1) for child in node.children)
-
-        return bool(late) and chosen(self._tree, self.depth)
+        late = {board for call, is_late in self.after_deeper if is_late for board in _sides(call)}
+        return bool(late) and any(
+            0 < sum(child.board in late for child in node.children) < len(node.children)
+            for _, node in self._tree.ways(self.depth - 2)
+            if not node.over
+        )
 
     # ------------------------------------------------------------------ proofs
 
@@ -246,7 +240,7 @@ class AnsweredQuestion:
 
     @cached_property
     def _seen(self) -> set[Board]:
-        return {board for call in self.answer.calls for board in (call, call[::-1])}
+        return {board for call in self.answer.calls for board in _sides(call)}
 
     def _bounds(self, node: ReferenceNode, left: int, short: bool) -> tuple[int, int]:
         """Return the least and the greatest value that the evaluated positions leave possible.
@@ -297,39 +291,34 @@ class AnsweredQuestion:
         It is told as the line to it, the node, and the value that the search kept there; None if no
         such leaf was evaluated below the answer's move.
         """
-        value, child = self.answer.value, _replies(self._tree).get(self.answer.move)
-        if value is None or child is None:
-            return None
-        ways = self._ways((self.answer.move,), child, -int(value))
-        return max(ways, key=lambda way: len(way[0]), default=None)
-
-    def _ways(
-        self, line: Line, node: ReferenceNode, value: int
-    ) -> Iterator[tuple[Line, ReferenceNode, int]]:
-        """Yield the lowest wrong node above each leaf with a value, given to the mover."""
-        if len(line) < self.depth and not node.over:
-            for move, child in _replies(node).items():
-                yield from self._ways((*line, move), child, -value)
-        elif not node.over and node.board in self._seen and node.looks == value:
-            nodes = [self._tree]
-            for move in line[:-1]:
-                nodes.append(_replies(nodes[-1])[move])
-            for place in reversed(range(len(line))):
-                kept = value if (len(line) - place) % 2 == 0 else -value
-                if Search().reply(nodes[place], self.depth - place).value != kept:
-                    yield line[:place], nodes[place], kept
-                    return
+        lowest, value = None, self.answer.value
+        worth = None if value is None else int(value) * (-1) ** self.depth
+        for way, leaf in self._tree.ways(self.depth) if worth is not None else ():
+            if len(way) < self.depth or leaf.over or leaf.board not in self._seen:
+                continue
+            nodes = self._tree.along(way)
+            if leaf.looks != worth or nodes[1] is not self._tree.replies.get(self.answer.move):
+                continue
+            for ply in reversed(range(self.depth)):
+                stored = worth * (-1) ** (self.depth - ply)
+                if Search().reply(nodes[ply], self.depth - ply).value != stored:
+                    if lowest is None or ply > len(lowest[0]):
+                        pairs = zip(nodes, way[:ply], strict=False)
+                        line = tuple([*node.replies][number] for node, number in pairs)
+                        lowest = line, nodes[ply], stored
+                    break
+        return lowest
 
     def difference(self) -> str:
         """Return the case in words, with the first node that differs."""
-        said = self.told()
+        said = self.describe()
         if self.origin is None or self.depth == 1:
             return said
-        line, node, kept = self.origin
+        line, node, stored = self.origin
         left = self.depth - len(line)
         right = Search().reply(node, left)
         move, child = next(
-            (pair for pair in _replies(node).items() if pair[0] in right.moves),
+            (pair for pair in node.replies.items() if pair[0] in right.moves),
             (PASS, node.children[0]),
         )
         name = "the pass" if move == PASS else square_name(move)
@@ -337,12 +326,12 @@ class AnsweredQuestion:
         how = "was searched" if searched else "was never searched to the end"
         return (
             f"{said}\nfirst difference: {after(line)}, at\n{node.position}\n"
-            f"{name} is worth {right.value:,} there and {how}; the search kept {kept:,}"
+            f"{name} is worth {right.value:,} there and {how}; the search kept {stored:,}"
         )
 
 
-def _replies(node: ReferenceNode) -> dict[int, ReferenceNode]:
-    return dict(zip(node.moves or (PASS,), node.children, strict=True))
+def _sides(call: Board) -> tuple[Board, Board]:
+    return call, call[::-1]
 
 
 def _said(moves: Iterable[int], value: float | None) -> str:
@@ -362,6 +351,11 @@ def agree(value: float, expected: int, beyond: int) -> bool:
         return True
     final = abs(expected) >= FINAL_UNIT
     return final and abs(value) > beyond and (value > 0) == (expected > 0)
+
+
+def plies(depth: int) -> str:
+    """Return a depth in words."""
+    return "1 ply" if depth == 1 else f"{depth} plies"
 
 
 def simplicity(case: AnsweredQuestion) -> tuple[int, int]:

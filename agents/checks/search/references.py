@@ -14,7 +14,7 @@ from itertools import product
 from textwrap import dedent
 from typing import Any, NamedTuple
 
-from othello_lab.agents.diagnosis.tree import ReferenceNode
+from othello_lab.agents.checks.search.tree import ReferenceNode
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 
 INFINITY = 65 * FINAL_UNIT
@@ -183,12 +183,15 @@ _CHOICES: Sequence[dict[str, dict[str, Any]]] = (
 )  # fmt: skip
 
 
+def _variant(base: type[Search], attributes: dict[str, Any]) -> type[Search]:
+    return type("Variant", (base,), attributes)
+
+
 def _kinds() -> Iterator[type[Search]]:
     for choices in product(*(choice.items() for choice in _CHOICES)):
-        form: dict[str, Any] = {"note": "; ".join(note for note, _ in choices if note)}
-        for _, attributes in choices:
-            form |= attributes
-        yield type("RightSearch", (Search,), form) if form["note"] else Search
+        note = "; ".join(words for words, _ in choices if words)
+        changes = {name: value for _, form in choices for name, value in form.items()}
+        yield _variant(Search, {"note": note, **changes}) if note else Search
 
 
 RIGHT = tuple(_kinds())
@@ -219,7 +222,7 @@ def _changed(form: Form) -> dict[str, Any]:
 
 def _forms(right: str, *wrong: str) -> list[Form]:
     """Return the forms in which one expression is changed."""
-    return [((right, each),) for each in wrong]
+    return [((right, instead),) for instead in wrong]
 
 
 def _pass(sign: str = "-", window: str = "-beta, -alpha", plies: str = "self.pass_costs") -> str:
@@ -481,54 +484,60 @@ def mistaken(
             if where is not everywhere and changed in _OF_REPLY:
                 continue
             styles = STYLES if mistake.windowed or mistake.in_loop else mistake.styles
-            about = {"cause": f"{mistake.cause}{words}", "advice": mistake.advice}
             for form in mistake.forms:
                 if where is not everywhere and any(_LEVEL in wrong for _, wrong in form):
                     continue
-                more = about | {"mistake": mistake} | _changed(form)
-                made = type("MistakenSearch", (kind,), more)
+                made = _with_mistake(kind, mistake, form, words)
                 for style in styles if cuts else styles[:1]:
                     if style.cuts or not mistake.windowed:
                         for order in orders if style.cuts or changed == _ORDER else orders[:1]:
                             yield made(style, order, where)
 
 
+def _with_mistake(
+    kind: type[Search], mistake: Mistake, form: Form, words: str = ""
+) -> type[Search]:
+    """Return the class of a search with a mistake. words: where it is made."""
+    cause = {"cause": f"{mistake.cause}{words}", "advice": mistake.advice, "mistake": mistake}
+    return _variant(kind, cause | _changed(form))
+
+
 # ------------------------------------------------------------------ right values, other counts
-
-
-class Habit(NamedTuple):
-    """A way to waste nodes, which only counts show."""
-
-    cause: str
-    advice: str
-    form: Form
-    where: Where = everywhere
-
 
 _LATE = "a move worth just beta is enough for a cutoff; values are right, but too much is searched"
 NOT_RAISED = "alpha is not raised"
 RAISE = "a move's value has to narrow the window of the moves after it: alpha = max(alpha, value)"
-FULL_WINDOW = Habit(
+_LATE_CUT = (_CUT, "alpha > beta")
+FULL_WINDOW = Mistake(
     "the root gives each move a full window",
     "that costs nodes, and tells all moves that are equally good",
-    ((_WINDOW, _SAME),),
-    lambda ply: ply == 0,
+    _forms(_WINDOW, _SAME),
 )
 """A choice of those that draw among equal moves."""
-_PLIES = everywhere, _odd, _even
-_BY_VALUE = (_WINDOW, _SAME), (_CUT, "value >= beta")
-_LATE_CUT = (_CUT, "alpha > beta")
-_LATE_FORMS = (_LATE_CUT,), (_LATE_CUT, (_PASS, f"max(alpha, {_PASS})"))  # a pass as a move
-WASTEFUL = (
-    FULL_WINDOW,
-    *(Habit("cutoff with > for >=", _LATE, *each) for each in product(_LATE_FORMS, _PLIES)),
-    *(Habit(NOT_RAISED, RAISE, _BY_VALUE, where) for where in _PLIES),
+_WASTEFUL = (
+    Mistake(  # or with a pass as a move
+        "cutoff with > for >=", _LATE, [(_LATE_CUT,), (_LATE_CUT, (_PASS, f"max(alpha, {_PASS})"))]
+    ),
+    Mistake(NOT_RAISED, RAISE, [((_WINDOW, _SAME), (_CUT, "value >= beta"))]),
 )
+"""Ways to waste nodes, which only counts show."""
+_RAISED = SOFT._replace(raised=True)
+_COSTS = [
+    style._replace(full=full)
+    for style in (SOFT, _RAISED, _RAISED._replace(hard=True))
+    for full in (False, True)
+]
+"""Styles in which a wasteful habit costs differently."""
 
 
-def wasteful(kind: type[Search], habit: Habit) -> type[Search]:
-    """Return the class of a right search with a wasteful habit."""
-    return type("WastefulSearch", (kind,), _changed(habit.form))
+def wasteful(kind: type[Search], orders: Sequence[Order]) -> Iterator[Search]:
+    """Yield right searches with a wasteful habit."""
+    full = _with_mistake(kind, FULL_WINDOW, FULL_WINDOW.forms[0])
+    yield from (full(FULL, order, lambda ply: ply == 0) for order in orders)
+    for habit in _WASTEFUL:
+        for form, where in product(habit.forms, (everywhere, _odd, _even)):
+            made = _with_mistake(kind, habit, form)
+            yield from (made(style, order, where) for order, style in product(orders, _COSTS))
 
 
 def deepened(kind: type[Search]) -> type[Search]:
@@ -539,4 +548,4 @@ def deepened(kind: type[Search]) -> type[Search]:
         names = ("nodes", "leaves", "evaluations", "unfinished")
         return replace(made[-1], **{n: sum(getattr(one, n) for one in made) for n in names})
 
-    return type("DeepenedSearch", (kind,), {"reply": reply})
+    return _variant(kind, {"reply": reply})

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from itertools import count
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, count
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
 
-from othello_lab.agents.checking import Check, Violation
+from othello_lab.agents.checks.check import Check, Subject, Violation
 from othello_lab.agents.external.program import Program
 from othello_lab.core.game import PlayerFailure
-from othello_lab.core.notation import PASS, split_transcript
+from othello_lab.core.notation import PASS, parse_square, split_transcript
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 
@@ -21,13 +23,13 @@ INNER = Position.start().follow(("f5", "d6", "c3", "d3", "c4"))[0]
 
 
 @dataclass
-class ProgramUnderTest:
-    """A program under examination.
+class ProgramUnderTest(Subject):
+    """A program under examination."""
 
-    exchanges: all lines sent during the present check, with their answers.
-    """
-
-    exchanges: list[str] = field(default_factory=list, init=False)
+    start = Position.start()
+    """The position in which its games begin."""
+    keeps_its_move = True
+    """True if the program makes the move that it chooses on its own board."""
 
     def note(self, sent: str, answered: str) -> None:
         """Note a line sent to the program, and its answer."""
@@ -37,15 +39,8 @@ class ProgramUnderTest:
     def begin(self) -> None:
         """Start the program unless it runs; raises PlayerFailure."""
 
-    def end(self) -> None:
-        """End the program if it runs."""
-        raise NotImplementedError
-
     def run(self, check: Check) -> str | None:
-        """Run a check and return a remark or nothing; raises Violation and NotApplicable.
-
-        A program that hangs or dies is started again for the next check.
-        """
+        """A program that hangs or dies is started again for the next check."""
         self.attempt(check.run)
         return None
 
@@ -57,6 +52,42 @@ class ProgramUnderTest:
         except PlayerFailure as fault:
             self.end()
             raise Violation(f"{fault.reason}: {fault.detail}") from None
+
+    def lead(self, moves: Iterable[int] = ()) -> Position:
+        """Begin a game, send these moves, and return the position reached."""
+        raise NotImplementedError
+
+    def tell(self, position: Position, move: int) -> None:
+        """Send a move of the opponent's."""
+        raise NotImplementedError
+
+    def move(self, position: Position) -> int:
+        """Return the move that the engine chooses; raises Violation if it is illegal."""
+        raise NotImplementedError
+
+    def command(self, line: str, position: Position) -> None:
+        """Do what a line of a script says in a position; see :func:`checks_in`."""
+        raise NotImplementedError
+
+    def follow(self, script: Sequence[str]) -> None:
+        """Do what the lines of a script say; see :func:`checks_in`."""
+        positions = [self.start]
+        for line in script:
+            word, _, rest = line.partition(" ")
+            if word == "start":
+                moves = line_to_a_pass() if rest == "pass" else moves_of(rest)
+                self.lead(moves)
+                positions = [*accumulate(moves, Position.play, initial=self.start)]
+            elif line == "go":
+                move = self.move(positions[-1])
+                positions += [positions[-1].play(move)] if self.keeps_its_move else []
+            elif word in ("move", "reply"):
+                move = parse_square(rest) if rest else positions[-1].moves[0]
+                self.tell(positions[-1], move)
+                positions.append(positions[-1].play(move))
+            else:
+                self.command(line, positions[-1])
+                positions = positions[:-1] if line == "undo" else positions
 
 
 @dataclass
@@ -87,27 +118,12 @@ class EngineUnderTest(ProgramUnderTest):
         if not self.program.ended_within(self.patience):
             raise Violation(f"it is still there {self.patience:g} s after quit")
 
-    # ------------------------------------------------------------------ games
-
-    def lead(self, moves: Iterable[int] = ()) -> Position:
-        """Begin a game, send these moves, and return the position reached."""
-        raise NotImplementedError
-
-    def tell(self, position: Position, move: int) -> None:
-        """Send a move of the opponent's."""
-        raise NotImplementedError
-
-    def move(self, position: Position) -> int:
-        """Return the move that the engine chooses; raises Violation if it is illegal."""
-        raise NotImplementedError
-
-    def moves_after(self, transcript: str) -> None:
-        """Let the engine choose a move after those of a transcript."""
-        self.move(self.lead(moves_of(transcript)))
-
     def take_turn(self, position: Position) -> int:
         """Return the engine's move in a game, which is made on its board, too."""
-        return self.move(position)
+        move = self.move(position)
+        if not self.keeps_its_move:
+            self.tell(position, move)
+        return move
 
     def play_game(self, position: Position, color: Color) -> None:
         """Play a game from this position, which the engine has, to the end.
@@ -122,14 +138,6 @@ class EngineUnderTest(ProgramUnderTest):
                 move = int(rng.choice(position.moves or (PASS,)))
                 self.tell(position, move)
             position = position.play(move)
-
-    def accepts_pass(self) -> Position:
-        """Send a game in which the opponent has to pass, and return the position after it."""
-        position = self.lead(line_to_a_pass())
-        self.tell(position, PASS)
-        return position.play(PASS)
-
-    # ------------------------------------------------------------------ its use in a run
 
     def play_as_in_run(self) -> str:
         """Play whole games with both colours and return the settings; raises Violation."""
@@ -147,6 +155,25 @@ class EngineUnderTest(ProgramUnderTest):
             return False, str(error)
         finally:
             self.end()
+
+
+def checks_in(table: str) -> tuple[Check, ...]:
+    """Return the checks of a table: of each a line ``name: sentence``, then its script.
+
+    Lines of a script: ``start d3c5``, a new game with these moves (``start pass``: up to a position
+    without a move); ``move c4``, a move; ``reply``, the first legal one; ``go``, the engine chooses
+    one. All others are the protocol's, see ``command`` of its class. Semicolons part lines, too. A
+    check without a script is the method ``check_NAME``. The first check is needed by all others.
+    """
+    checks: list[Check] = []
+    for block in re.split(r"\n(?=\S)", table.strip()):
+        title, *lines = block.splitlines()
+        name, _, sentence = title.partition(": ")
+        run: Callable[[Any], None] = methodcaller(f"check_{name.replace(' ', '_')}")
+        if lines:
+            run = methodcaller("follow", re.split(r"[;\n] *", "\n".join(map(str.strip, lines))))
+        checks.append(Check(name, sentence, run, needed=not checks))
+    return tuple(checks)
 
 
 def moves_of(transcript: str) -> tuple[int, ...]:

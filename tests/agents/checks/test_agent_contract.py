@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -27,15 +28,15 @@ from othello_lab import (
     RandomAgent,
     SearchStats,
 )
-from othello_lab.agents import contract
+from othello_lab.agents.checks.agent import AgentUnderTest
 from othello_lab.agents.command_line import main
 from othello_lab.agents.composing import choices, conf_folder, load
 from othello_lab.agents.config import build_agent, fill_open
-from othello_lab.agents.contract import FAILED, NOT_ASKED, ContractVerdict, check
+from othello_lab.agents.contract import FAILED, SKIPPED, ContractVerdict, check
 
 EVALUATION = {"_target_": "othello_lab.DiscCount"}  # plays on every board
 FITTED = {"_target_": "othello_lab.SquareWeights"}  # for what works with fitted parameters only
-STRATEGIES = Path(__file__).with_name("external") / "paip.py"
+STRATEGIES = Path(__file__).parents[1] / "external" / "paip.py"
 
 settings_of = cache(partial(load, "agent"))  # composing them takes longer than most of these tests
 
@@ -96,7 +97,7 @@ def test_every_agent_keeps_to_the_contract(name: str, tmp_path: Path) -> None:
     if "command" in settings_of(name):  # another program
         without[name] = {"depth", "nodes", "seed", "memory", "twice"}
     without |= {"openspiel": {"depth", "nodes"}}
-    assert names(verdict, NOT_ASKED) == without.get(name, set())
+    assert names(verdict, SKIPPED) == without.get(name, set())
 
 
 # ------------------------------------------------------------------ each check finds its agent
@@ -181,11 +182,11 @@ class GivesUp(Good):
 
     def begin_game(self, color: Color, start: Position, seed: int) -> None:
         super().begin_game(color, start, seed)
-        self.asked = 0
+        self.moves = 0
 
     def decide(self, position: Position, limits: Limits) -> Decision:
-        self.asked += 1
-        if self.asked > 10:
+        self.moves += 1
+        if self.moves > 10:
             raise RuntimeError("I resign")
         return super().decide(position, limits)
 
@@ -263,11 +264,11 @@ BROKEN: dict[str, tuple[Agent, set[str], str]] = {
 }
 
 
-def ask_only(monkeypatch: pytest.MonkeyPatch, *asked: str) -> None:
+def ask_only(monkeypatch: pytest.MonkeyPatch, *more: str) -> None:
     """Of the checks only these, and those that all others need."""
-    names = {"itself", "prepare", "moves", *asked}
-    checks = tuple(each for each in contract.CHECKS if each.name in names)
-    monkeypatch.setattr(contract, "CHECKS", checks)
+    names = {"itself", "prepare", "moves", *more}
+    checks = [row for row in AgentUnderTest.checks if row.name in names]
+    monkeypatch.setattr(AgentUnderTest, "checks", checks)
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -285,8 +286,8 @@ def test_each_check_finds_who_breaks_it(name: str, monkeypatch: pytest.MonkeyPat
 
 
 def test_every_check_has_an_agent_that_fails_it() -> None:
-    found = set().union(*(failed for _, failed, _ in BROKEN.values()))
-    assert found == {each.name for each in contract.CHECKS}
+    failed = set().union(*(failed for _, failed, _ in BROKEN.values()))
+    assert failed == {row.name for row in AgentUnderTest.checks}
 
 
 @pytest.mark.parametrize("ignores", ["passes", "a death"])
@@ -302,7 +303,7 @@ def test_nothing_more_is_asked_of_who_hangs(monkeypatch: pytest.MonkeyPatch) -> 
     ask_only(monkeypatch, "depth", "nodes", "close")
     verdict = check(Answers(hanging), patience=2)
     assert names(verdict, FAILED) == {"depth"} and "after decide" in str(verdict)
-    assert names(verdict, NOT_ASKED) == {"nodes", "close"}
+    assert names(verdict, SKIPPED) == {"nodes", "close"}
 
 
 @pytest.mark.integration
@@ -318,14 +319,14 @@ def test_what_needs_limits_gets_some() -> None:
 
     verdict = check(NeedsNodes())
     assert verdict.holds, f"\n{verdict}"
-    assert names(verdict, NOT_ASKED) == {"seconds"}
+    assert names(verdict, SKIPPED) == {"seconds"}
 
 
 def test_the_agent_itself_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     ask_only(monkeypatch)
     agent = GivesUp()
     assert check(agent).holds
-    assert not hasattr(agent, "asked")
+    assert not hasattr(agent, "moves")
 
 
 # ------------------------------------------------------------------ on the command line
@@ -367,10 +368,10 @@ def test_check_says_that_an_agent_holds(
         ask_only(monkeypatch, "line")
     assert main(["check", *words.split()]) == 0
     *lines, verdict = capsys.readouterr().out.splitlines()
-    assert len(lines) == len(contract.CHECKS)
-    for line, each in zip(lines, contract.CHECKS, strict=True):
-        assert line.startswith(each.name) and len(line) <= 80
-        assert (f"  ok         {each.asked}" in line) != ("  skipped  " in line)
+    assert len(lines) == len(AgentUnderTest.checks)
+    for line, row in zip(lines, AgentUnderTest.checks, strict=True):
+        assert line.startswith(row.name) and len(line) <= 80
+        assert (f"  ok         {row.sentence}" in line) != ("  skipped  " in line)
     assert verdict.startswith(f"{words.split()[0]} ")
 
 
@@ -382,9 +383,13 @@ def test_check_says_what_is_wrong(
     assert main(["check", f"{mine}:Picky", "favourite=0"]) == 0
     assert main(["check", f"{mine}:Picky", "favourite=27"]) == 1
     printed = capsys.readouterr().out
-    assert "moves      failed " in printed and "d4: square occupied" in printed
+    assert "moves       failed " in printed and "d4: square occupied" in printed
     assert "\n      a b c d e f g h\n" in printed
     assert printed.endswith(": moves\n")
+    assert main(["check", f"{mine}:Picky", "favourite=27", "--json"]) == 1
+    verdict = json.loads(capsys.readouterr().out)
+    failed = [row for row in verdict["findings"] if row["outcome"] == FAILED]
+    assert not verdict["right"] and "d4: square occupied" in failed[0]["detail"]
 
 
 @pytest.mark.integration

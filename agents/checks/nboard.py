@@ -10,8 +10,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from othello_lab.agents.checking import NotApplicable, Violation, checks_of, named_check
-from othello_lab.agents.external.checking import INNER, EngineUnderTest, line_to_a_pass, moves_of
+from othello_lab.agents.checks.check import NotApplicable, Violation
+from othello_lab.agents.checks.engine import (
+    INNER,
+    EngineUnderTest,
+    checks_in,
+    line_to_a_pass,
+    moves_of,
+)
 from othello_lab.agents.external.nboard import ANSWER, read_answer
 from othello_lab.core.game import PlayerFailure
 from othello_lab.core.notation import PASS, IllegalMove, format_ggf, ggf_word, parse_square
@@ -29,6 +35,7 @@ class NBoardEngineUnderTest(EngineUnderTest):
     """An NBoard engine under examination. pings: the number of pings sent."""
 
     pings: int = 0
+    keeps_its_move = False
 
     def greet(self) -> None:
         self.say("nboard 2")
@@ -69,13 +76,20 @@ class NBoardEngineUnderTest(EngineUnderTest):
             raise Violation(f"'{said[0]}' without go")
         return lines
 
-    def ignores(self, *lines: str) -> None:
-        """Send lines that the engine has to ignore; raises Violation."""
-        for line in lines:
-            self.say(line)
-        self.quiet()
+    def command(self, line: str, position: Position) -> None:
+        """Do what a line of a script says.
 
-    # ------------------------------------------------------------------ games
+        ``ping``, ``quiet``: see the methods. ``game``: the engine plays White to the end.
+        ``blank``: an empty line. Anything else is a line that needs no answer.
+        """
+        if line in ("ping", "quiet"):
+            getattr(self, line)()
+        elif line == "game":
+            self.play_game(position, Color.WHITE)
+        elif line.startswith("ping"):
+            self.until(line, line.replace("ping", "pong") + "$", self.patience)
+        else:
+            self.say(line.removeprefix("blank"))
 
     def set_game(self, position: Position, moves: Iterable[int] = ()) -> Position:
         """Send a game that begins at a position and return the position after its moves."""
@@ -98,12 +112,7 @@ class NBoardEngineUnderTest(EngineUnderTest):
             move, _ = read_answer(answer, position.ruleset.side)
             position.play(move)
         except IllegalMove as error:
-            raise Violation(f"'{answer}': {error}, at\n{position}") from None
-        return move
-
-    def take_turn(self, position: Position) -> int:
-        move = self.move(position)
-        self.tell(position, move)
+            raise Violation(f"'{answer}': {error}", position) from None
         return move
 
     def play_as_in_run(self) -> str:
@@ -113,31 +122,7 @@ class NBoardEngineUnderTest(EngineUnderTest):
             self.play_game(self.set_game(INNER), color)
         return f"depth={_DEPTH}, or another depth; openings of any kind"
 
-    # ------------------------------------------------------------------ checks
-
-    @named_check("starts", "It starts, and answers a ping", needed=True)
-    def _starts(self) -> None:
-        self.ping()
-
-    @named_check("pings", "Each ping is answered, and nothing else")
-    def _pings(self) -> None:
-        for _ in range(3):
-            self.quiet()
-
-    @named_check("number", "Any number comes back")
-    def _any_number(self) -> None:
-        self.until("ping 987654", "pong 987654$", self.patience)
-
-    @named_check("unknown", "It ignores unknown commands and settings")
-    def _unknown(self) -> None:
-        self.ignores("no_such_command 1 2 3", "set no_such_setting 4")
-
-    @named_check("blank", "It ignores empty lines")
-    def _blank(self) -> None:
-        self.ignores("")
-
-    @named_check("name", "It says its name")
-    def _named(self) -> None:
+    def check_name(self) -> None:
         self.end()
         self.exchanges = []
         self.begin()
@@ -147,47 +132,24 @@ class NBoardEngineUnderTest(EngineUnderTest):
         if not said[-1].removeprefix("set myname").strip():
             raise Violation(f"'{said[-1]}': the name is missing")
 
-    @named_check("go", "It answers go with a legal move for Black")
-    def _goes(self) -> None:
-        self.moves_after("")
-
-    @named_check("white", "It answers go with a legal move for White")
-    def _goes_as_white(self) -> None:
-        self.moves_after("d3")
-
-    @named_check("game", "set game plays the moves in it")
-    def _plays_moves(self) -> None:
-        self.moves_after("".join(_LINE))
-
-    @named_check("stays", "go does not make the move")
-    def _stays(self) -> None:
-        position = self.lead()
-        self.move(position)
-        self.move(position)  # the engine must not have made its move
-
-    @named_check("move", "It accepts moves")
-    def _accepts_moves(self, words: Iterable[str] = _LINE) -> None:
+    def check_move(self, words: Iterable[str] = _LINE) -> None:
         position = self.lead()
         for word in words:
             self.say(f"move {word}")
             position = position.play(word[:2])
         self.move(position)
 
-    @named_check("notes", "A move may come with value and time")
-    def _accepts_notes(self) -> None:
-        self._accepts_moves.run(self, [f"{word.upper()}/1.50/0.25" for word in _LINE])
+    def check_notes(self) -> None:
+        self.check_move([f"{word.upper()}/1.50/0.25" for word in _LINE])
 
-    @named_check("board", "set game accepts any board")
-    def _any_board(self) -> None:
+    def check_board(self) -> None:
         self.move(self.set_game(INNER))
 
-    @named_check("again", "Another set game takes the place of the first")
-    def _sets_anew(self) -> None:
-        self.lead(_ONE_MOVE)
-        self.moves_after("f5f6")
+    def check_passes(self) -> None:
+        self.follow(["start pass", "move pass", "go"])
+        self.move(self.lead([*line_to_a_pass(), PASS]))
 
-    @named_check("value", "A move comes with its value")
-    def _values(self) -> None:
+    def check_value(self) -> None:
         self.lead(_ONE_MOVE)
         answer = self.go()[-1]
         if read_answer(answer, 8)[1] is None:
@@ -195,8 +157,7 @@ class NBoardEngineUnderTest(EngineUnderTest):
                 raise Violation(f"'{answer}': a finite number is expected after the move")
             raise NotApplicable(f"'{answer}' has no value (optional)")
 
-    @named_check("nodes", "nodestats has sane numbers")
-    def _nodes(self) -> None:
+    def check_nodes(self) -> None:
         self.lead(_ONE_MOVE)
         said = [line for line in self.go() if line.startswith("nodestats")]
         if not said:
@@ -204,49 +165,66 @@ class NBoardEngineUnderTest(EngineUnderTest):
         if not re.fullmatch(r"nodestats\s+[\d.]+(e[+-]?\d+)?(\s+[\d.]+(e[+-]?\d+)?)?", said[-1]):
             raise Violation(f"'{said[-1]}': a count and seconds are expected")
 
-    @named_check("hint", "hint names a legal move")
-    def _hints(self) -> None:
+    def check_hint(self) -> None:
         position = self.lead(_ONE_MOVE)
         hint = "(search|book) "
         answers = self.until("hint 1", hint, self.patience)  # a ping would end the search
         for words in (line.split() for line in (*answers, *self.quiet()) if re.match(hint, line)):
             if parse_square(words[1][:2]) not in position.moves:
-                raise Violation(f"'{' '.join(words)}' begins with no legal move, at\n{position}")
+                raise Violation(f"'{' '.join(words)}' begins with no legal move", position)
 
-    @named_check("depth", "set depth may come at any time")
-    def _deeper(self) -> None:
+    def check_depth(self) -> None:
         try:
-            for depth in (1, 3):
-                self.say(f"set depth {depth}")
-                self.moves_after("")
+            self.follow(["set depth 1", "start", "go", "set depth 3", "start", "go"])
         finally:
             with suppress(PlayerFailure):
                 self.say(f"set depth {_DEPTH}")
 
-    @named_check("pass", "It answers go with a pass where it has to")
-    def _passes(self) -> None:
-        self.move(self.lead(line_to_a_pass()))
-
-    @named_check("passes", "It accepts passes")
-    def _accepts_passes(self) -> None:
-        self.move(self.accepts_pass())
-        self.move(self.lead([*line_to_a_pass(), PASS]))
-
-    @named_check("whole game", "It plays a whole game, only legal moves")
-    def _plays(self) -> None:
-        self.play_game(self.lead(), Color.WHITE)
-
-    @named_check("learn", "learn is answered")
-    def _learns(self) -> None:
+    def check_learn(self) -> None:
         self.lead(_ONE_MOVE)
         self.program.send("learn", self.patience)
         if not any(line.startswith("learn") for line in self.quiet()):
             raise NotApplicable("it does not answer learned (optional)")
 
-    @named_check("quit", "quit ends it")
-    def _quits(self) -> None:
+    def check_quit(self) -> None:
         self.say("quit")
         self.has_to_end()
 
 
-CHECKS = checks_of(NBoardEngineUnderTest)
+NBoardEngineUnderTest.checks = checks_in("""
+starts: It starts, and answers a ping
+    ping
+pings: Each ping is answered, and nothing else
+    quiet; quiet; quiet
+number: Any number comes back
+    ping 987654
+unknown: It ignores unknown commands and settings
+    no_such_command 1 2 3; set no_such_setting 4; quiet
+blank: It ignores empty lines
+    blank; quiet
+name: It says its name
+go: It answers go with a legal move for Black
+    start; go
+white: It answers go with a legal move for White
+    start d3; go
+game: set game plays the moves in it
+    start d3c3b3; go
+stays: go does not make the move
+    start; go; go
+move: It accepts moves
+notes: A move may come with value and time
+board: set game accepts any board
+again: Another set game takes the place of the first
+    start d3; start f5f6; go
+value: A move comes with its value
+nodes: nodestats has sane numbers
+hint: hint names a legal move
+depth: set depth may come at any time
+pass: It answers go with a pass where it has to
+    start pass; go
+passes: It accepts passes
+whole game: It plays a whole game, only legal moves
+    start; game
+learn: learn is answered
+quit: quit ends it
+""")

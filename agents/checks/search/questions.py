@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import chain, zip_longest
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from othello_lab.agents.agent import Agent, Limits
-from othello_lab.agents.checking import Interrupted, items_apart
+from othello_lab.agents.checks.check import Interrupted, Send, items_apart
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.board_list import position_of
 from othello_lab.agents.external import FunctionAgent
@@ -65,17 +66,9 @@ class RecordingEvaluation(Evaluation):
     def kernel(mover: Mask, opponent: Mask, parameters: Array) -> np.int32:
         raise NotImplementedError("that of the heuristic: see address")
 
-    @property
-    def name(self) -> str:
-        return self.evaluation.name
-
-    @property
-    def parameters(self) -> np.ndarray:
-        return self.evaluation.parameters
-
-    @property
-    def address(self) -> int:
-        return self.evaluation.address
+    name = property(attrgetter("evaluation.name"))
+    parameters = property(attrgetter("evaluation.parameters"))
+    address = property(attrgetter("evaluation.address"))
 
     def prepare(self, announce: Announce | None = None) -> None:
         self.evaluation.prepare(announce)
@@ -91,19 +84,16 @@ class StrategyFromFactory(FunctionAgent):
         super().__init__(target)
 
     def _load(self) -> Any:
-        made = made_of(find(self.target), self._depth, self._score)
-        if made is None:
-            raise ValueError(
-                f"target '{self.target}': it makes no strategy of a depth and an evaluation"
-            )
-        return made
+        if made := made_of(find(self.target), self._depth, self._score):
+            return made
+        reason = "it makes no strategy of a depth and an evaluation"
+        raise ValueError(f"target '{self.target}': {reason}")
 
     def _score(self, player: str, board: Sequence[str]) -> int:
         return self._evaluation(position_of(player, board))
 
 
-@dataclass(frozen=True)
-class SearchQuestion:
+class SearchQuestion(NamedTuple):
     """A position, with at least one legal move, and how many plies to look ahead."""
 
     position: Position
@@ -141,23 +131,23 @@ def positions(count: int = POSITIONS) -> tuple[Position, ...]:
     Kinds take turns, so that the first few have all of them.
     """
     rng = np.random.default_rng(_SEED)
-    wanted = {"any": 0.4, "pass": 0.2, "end": 0.2, "one": 0.05}
-    found: dict[str, list[Position]] = {kind: [] for kind in wanted}
-    while any(len(found[kind]) < share * count for kind, share in wanted.items()):
+    shares = {"any": 0.4, "pass": 0.2, "end": 0.2, "one": 0.05}
+    chosen: dict[str, list[Position]] = {kind: [] for kind in shares}
+    while any(len(chosen[kind]) < share * count for kind, share in shares.items()):
         line = _random_game(rng)
-        found["any"].append(line[int(rng.integers(2, 50))])
+        chosen["any"].append(line[int(rng.integers(2, 50))])
         for position in line[-24:]:
             kind = _kind(position)
             if kind and rng.random() < 0.5:
-                found[kind].append(position)
+                chosen[kind].append(position)
+    usual, passing = chosen["any"], chosen["pass"]
     mirrored = [
-        Position(each.mover, each.opponent, each.to_move.other)
-        for each in chain(found["any"][::2], found["pass"][::2])
+        Position(position.mover, position.opponent, position.to_move.other)
+        for position in (*usual[::2], *passing[::2])
     ]
-    kinds = [found["any"], found["pass"], found["end"], found["any"][1::2], mirrored, found["one"]]
+    kinds = usual, passing, chosen["end"], usual[1::2], mirrored, chosen["one"]
     mixed = chain.from_iterable(zip_longest(*kinds))
-    usable = dict.fromkeys(each for each in mixed if each and each.legal_mask)
-    return tuple(usable)[:count]
+    return tuple(dict.fromkeys(root for root in mixed if root and root.legal_mask))[:count]
 
 
 def _random_game(rng: np.random.Generator) -> list[Position]:
@@ -192,12 +182,11 @@ def narrow_positions(count: int = POSITIONS) -> tuple[Position, ...]:
     rng = np.random.default_rng(_SEED)
     chosen: list[Position] = []
     while len(chosen) < max(4, count // _NARROW_SHARE):
-        line = [each for each in _random_game(rng) if each.legal_mask]
-        late = [each for each in line if each.empties in _NARROW_EMPTIES]
+        line = [root for root in _random_game(rng) if root.legal_mask and root not in chosen]
+        late = [root for root in line if root.empties in _NARROW_EMPTIES]
         if len(chosen) % 2:
-            late = [each for each in late if _kind(each) == "pass"]
-        small = (each for each in late if perft(each, 5) <= _NARROW_LEAVES)
-        chosen += [each for each in small if each not in chosen][:1]
+            late = [root for root in late if _kind(root) == "pass"]
+        chosen += [root for root in late if perft(root, 5) <= _NARROW_LEAVES][:1]
     return tuple(chosen)
 
 
@@ -228,7 +217,7 @@ class SearchUnderTest:
 
 
 def ask(
-    asked: SearchUnderTest,
+    search: SearchUnderTest,
     questions: Sequence[SearchQuestion],
     until: float,
     forgetful: bool = False,
@@ -240,19 +229,36 @@ def ask(
     """
     answers: list[SearchAnswer | None] = []
     for _ in range(_FATAL_AT_MOST):
-        rest = questions[len(answers) :]
         try:
-            items = items_apart(_answers, asked, rest, until, forgetful, patience=asked.patience)
-            for told in items:
-                answers.append(_read(told))
+            for _, answer in _items(
+                search, _answer_all, questions[len(answers) :], until, forgetful
+            ):
+                answers.append(answer)
             break
         except Interrupted as reason:
             answers.append(SearchAnswer(trouble=str(reason), fatal=True))
     return [*answers, *[None] * (len(questions) - len(answers))]
 
 
-def _read(told: dict[str, Any]) -> SearchAnswer:
-    return SearchAnswer(**told | {"calls": [(mine, others) for mine, others in told["calls"]]})
+def ask_in_games(
+    search: SearchUnderTest, depth: int, until: float
+) -> list[tuple[SearchQuestion, SearchAnswer]]:
+    """Return its answers from move to move in some games, played to their ends against random
+    moves; none is begun or continued after ``until`` by the monotonic clock."""
+    played: list[tuple[SearchQuestion, SearchAnswer]] = []
+    with suppress(Interrupted):  # what it has answered until then counts
+        for obf, answer in _items(search, _play_games, depth, until):
+            played.append((SearchQuestion(Position.from_obf(obf), depth), answer))
+    return played
+
+
+def _items(
+    search: SearchUnderTest, main: Callable[..., None], *more: Any
+) -> Iterator[tuple[str, SearchAnswer]]:
+    """Yield positions and answers of a process of its own."""
+    for obf, answer in items_apart(main, search, *more, patience=search.patience):
+        calls = [(mine, others) for mine, others in answer["calls"]]
+        yield obf, SearchAnswer(**answer | {"calls": calls})
 
 
 class _ForgetfulDict(dict[Any, Any]):
@@ -270,8 +276,7 @@ def _make_forgetful(agent: Agent) -> None:
     kind = type(agent)
 
     def set_attribute(self: Agent, name: str, value: object) -> None:
-        kept = _ForgetfulDict(value) if type(value) is dict else value
-        kind.__setattr__(self, name, kept)
+        kind.__setattr__(self, name, _ForgetfulDict(value) if type(value) is dict else value)
 
     with suppress(TypeError):  # if it has slots, it remembers as before
         agent.__class__ = type(kind.__name__, (kind,), {"__setattr__": set_attribute})
@@ -279,74 +284,63 @@ def _make_forgetful(agent: Agent) -> None:
             setattr(agent, name, value)
 
 
-def ask_in_games(
-    asked: SearchUnderTest, depth: int, until: float
-) -> list[tuple[SearchQuestion, SearchAnswer]]:
-    """Return its answers from move to move in some games, played to their ends against random
-    moves; none is begun or continued after ``until`` by the monotonic clock."""
-    played: list[tuple[SearchQuestion, SearchAnswer]] = []
-    with suppress(Interrupted):  # what it has answered until then counts
-        for obf, told in items_apart(_games, asked, depth, until, patience=asked.patience):
-            played.append((SearchQuestion(Position.from_obf(obf), depth), _read(told)))
-    return played
-
-
-def _answers(
-    asked: SearchUnderTest, questions: Sequence[SearchQuestion], until: float, forgetful: bool
-) -> Iterator[dict[str, Any]]:
-    """Yield the answers to questions."""
-    if forgetful:
-        for agent in asked.agents.values():
-            _make_forgetful(agent)
+def _answer_all(
+    send: Send,
+    search: SearchUnderTest,
+    questions: Sequence[SearchQuestion],
+    until: float,
+    forgetful: bool,
+) -> None:
+    """Send the answers to questions."""
+    for agent in search.agents.values() if forgetful else ():
+        _make_forgetful(agent)
     for question in questions:
         if time.monotonic() > until:
             break
-        _begin(asked, question)
-        yield asdict(_answer(asked, question))
+        _begin(search, question)
+        send(["", asdict(_answer(search, question))])
 
 
-def _begin(asked: SearchUnderTest, question: SearchQuestion) -> None:
+def _begin(search: SearchUnderTest, question: SearchQuestion) -> None:
     position = question.position
     with suppress(Exception, SystemExit):  # what it cannot begin it will not answer
-        asked.agents[question.depth].begin_game(position.to_move, position, 1)
+        search.agents[question.depth].begin_game(position.to_move, position, 1)
 
 
-def _answer(asked: SearchUnderTest, question: SearchQuestion) -> SearchAnswer:
+def _answer(search: SearchUnderTest, question: SearchQuestion) -> SearchAnswer:
     """Return its decision, or the error."""
-    seen = asked.watched.seen if asked.watched else []
+    seen = search.watched.seen if search.watched else []
     seen.clear()
     position, decision, trouble = question.position, None, ""
     try:
-        agent, limits = asked.agents[question.depth], asked.limits(question.depth)
+        agent, limits = search.agents[question.depth], search.limits(question.depth)
         decision = valid_answer(agent.decide(position, limits))
         position.play(decision.move)
     except (Exception, SystemExit) as error:
         refused = isinstance(error, IllegalMove | PlayerFailure | ValueError)
         raised = "" if refused else "raised "
         trouble = f"{raised}{type(error).__name__}: {error}"[:300]
-    calls = [(each.mover, each.opponent) for each in seen[:_CALLS]]
+    calls = [(position.mover, position.opponent) for position in seen[:_CALLS]]
     if decision is None or trouble:
         return SearchAnswer(calls=calls, trouble=trouble)
     nodes, evaluations = decision.stats.nodes or None, decision.stats.evaluations or None
     return SearchAnswer(decision.move, decision.value, nodes, evaluations, len(seen) or None, calls)
 
 
-def _games(
-    asked: SearchUnderTest, depth: int, until: float
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield positions and answers of games, each as far as it answers with legal moves."""
-    rng, agent = np.random.default_rng(_SEED), asked.agents[depth]
+def _play_games(send: Send, search: SearchUnderTest, depth: int, until: float) -> None:
+    """Send positions and answers of games, each as far as it answers with legal moves."""
+    rng, agent = np.random.default_rng(_SEED), search.agents[depth]
     for _ in range(_GAMES):
         line = _random_game(rng)
-        start = next(each for each in line if each.empties <= _GAME_EMPTIES and each.legal_mask)
-        _begin(asked, SearchQuestion(start, depth))
+        start = next(at for at in line if at.empties <= _GAME_EMPTIES and at.legal_mask)
+        _begin(search, SearchQuestion(start, depth))
         position = start
         while not position.is_over:
             if time.monotonic() > until:
                 return
             if position.to_move is start.to_move and position.legal_mask:
-                answer = _answer(asked, SearchQuestion(position, depth))
-                yield position.to_obf(), asdict(answer)
+                answer = _answer(search, SearchQuestion(position, depth))
+                send([position.to_obf(), asdict(answer)])
                 if answer.trouble:
                     break
                 move = answer.move

@@ -2,19 +2,20 @@
 
 A search has to look a few plies ahead in some hundred positions, and its answers are held to
 minimax's. The positions that a wrong search evaluates are followed through the right tree
-(:mod:`~agents.diagnosis.following`). If all of them are right and enough, its answers are compared
-with those of searches with a usual mistake (:mod:`~agents.diagnosis.references`).
+(:mod:`~agents.checks.search.causes`). If all of them are right and enough, its answers are
+compared with those of searches with a usual mistake (:mod:`~agents.checks.search.references`).
 """
 
-from othello_lab.agents.diagnosis.inside import DEEPEST, InsideEvaluation, alike, inside_of
-from othello_lab.agents.diagnosis.questions import (
+from othello_lab.agents.checks.search.case import Cause, plies
+from othello_lab.agents.checks.search.diagnosis import Diagnosis, diagnose
+from othello_lab.agents.checks.search.inside import DEEPEST, InsideEvaluation, alike, inside_of
+from othello_lab.agents.checks.search.questions import (
     NARROW_FROM,
     POSITIONS,
     RecordingEvaluation,
     SearchUnderTest,
     StrategyFromFactory,
 )
-from othello_lab.agents.diagnosis.verdict import Cause, Diagnosis, diagnose
 
 __all__ = [
     "DEEPEST",
@@ -29,4 +30,5 @@ __all__ = [
     "alike",
     "diagnose",
     "inside_of",
+    "plies",
 ]
