@@ -22,11 +22,11 @@ def match_command(arguments: Sequence[str], console: Console) -> int:
     options = _parser().parse_intermixed_args(list(arguments))
     search, words = search_and_settings(options.settings)
     folders = options.config_dir
-    sides = [MatchSide(side_of(getattr(options, place), search, folders)) for place in PLACES]
-    words_of = zip(PLACES, sides, strict=True)
-    about = [f"{getattr(options, place)} is {each.side.kind}" for place, each in words_of]
+    targets = options.first, options.second
+    sides = [MatchSide(side_of(target, search, folders)) for target in targets]
+    lines = [f"{word} is {side.side.kind}" for word, side in zip(targets, sides, strict=True)]
     command = as_typed(["match", *arguments])
-    return play_sides(sides, words, command, console, folders, options.check, about).exit_code
+    return play_sides(sides, words, command, console, folders, options.check, lines).exit_code
 
 
 def _parser() -> Parser:
@@ -39,10 +39,10 @@ def _parser() -> Parser:
         "match 'java Bert' mcts · match champion 'gtp-engine -l 3' seconds=0.05 · "
         "match alphabeta alphabeta first.depth=4 second.depth=6",
     )
-    for place in PLACES:
+    for side in PLACES:
         parser.add_argument(
-            place,
-            metavar=place.upper(),
+            side,
+            metavar=side.upper(),
             help="an evaluation (iago, file.py:function), an agent (alphabeta, file.py:Class, its "
             "YAML), a strategy of (player, board), or a program with its arguments, in quotes",
         )

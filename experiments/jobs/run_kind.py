@@ -28,7 +28,7 @@ from othello_lab.experiments.record.reading import not_begun, reading
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report import watch
 from othello_lab.experiments.report.facts import RunFacts
-from othello_lab.experiments.report.findings import Findings, findings
+from othello_lab.experiments.report.findings import findings
 from othello_lab.experiments.report.plan_from_record import recorded_plan
 from othello_lab.experiments.report.report import tell, write
 
@@ -53,10 +53,19 @@ class RunKind(JobKind):
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
         with facts_of(folder) as facts:
             said = findings(facts)
-            if as_json:
-                print_json(_as_data(folder, facts, said))
-                return
             head = facts.record.head()
+            if as_json:
+                results = {
+                    "seed": head["seed"],
+                    "ruleset": head["ruleset"],
+                    "games": facts.record.count_games(),
+                    "openings": facts.openings,
+                    "findings": said.sentences,
+                    "standings": rows_of(facts.standings),
+                    "matches": rows_of(facts.matches),
+                }
+                print_json(job_data(folder, head, results))
+                return
             state = state_of(folder, bool(head["complete"]))
             games = counted(facts.record.count_games(), "game")
             when = str(head["started"]).replace("T", " ")
@@ -104,8 +113,7 @@ def facts_of(folder: Path) -> Iterator[RunFacts]:
 
 
 def _leader(record: Record, results: Sequence[tuple[int, int, str, int]]) -> tuple[str, float]:
-    """Return the agent with the most points for its games, and its share in per cent. results: of
-    :meth:`~experiments.record.store.Record.results`, at least one."""
+    """Return the agent with the most points for its games, and its share in per cent."""
     points, games = Counter[int](), Counter[int]()
     for black, white, result, count in results:
         for agent, color in ((black, "black"), (white, "white")):
@@ -116,17 +124,3 @@ def _leader(record: Record, results: Sequence[tuple[int, int, str, int]]) -> tup
     if sum(score == scores[best] for score in scores.values()) > 1:
         return "(shared)", scores[best]
     return str(record.agents()["name"][best]), scores[best]
-
-
-def _as_data(folder: Path, facts: RunFacts, said: Findings) -> dict[str, Any]:
-    head = facts.record.head()
-    results = {
-        "seed": head["seed"],
-        "ruleset": head["ruleset"],
-        "games": facts.record.count_games(),
-        "openings": facts.openings,
-        "findings": said.sentences,
-        "standings": rows_of(facts.standings),
-        "matches": rows_of(facts.matches),
-    }
-    return job_data(folder, head, results)

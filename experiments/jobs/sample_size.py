@@ -143,7 +143,6 @@ def pair_shares(elo: float, draws: float = 0.04, split: float = 0.0) -> FloatArr
 
 
 def _moments(pairs: FloatArray) -> tuple[float, float]:
-    """Mean and variance of a pair's share of points."""
     mean = float(pairs @ SHARES)
     return mean, float(pairs @ (SHARES - mean) ** 2)
 
@@ -165,7 +164,6 @@ def run_plan(arguments: Sequence[str], console: Console) -> int:
 
 
 def _read_question(arguments: Sequence[str]) -> tuple[MatchQuestion, list[str]]:
-    """The question, and the words that are settings of the run."""
     names = {field.name for field in fields(MatchQuestion)}
     values: dict[str, float] = {}
     rest = []
@@ -231,7 +229,7 @@ def time_pairs(plan: Plan, console: Console) -> PlayingTime:
             for batch in play(draw):
                 pairs = [*pairs_of(batch)]
                 played += sum(bool(pair.games) for pair in pairs)
-                ends = (each.game.end_reason for pair in pairs for each in pair.games)
+                ends = (played_game.game.end_reason for pair in pairs for played_game in pair.games)
                 forfeits.update(end for end in ends if end not in FAIR_ENDS)
             seconds = time.perf_counter() - begun
         except (BrokenExecutor, TaskFailed) as error:
@@ -242,8 +240,7 @@ def time_pairs(plan: Plan, console: Console) -> PlayingTime:
 
 
 class _TimedDraw(PairQueue):
-    """Whole rounds, so that slow pairings weigh no more than they will; none is begun once time is
-    up. Nobody tells it of results, so an adaptive schedule gives its first round alone."""
+    """Whole rounds until time is up, so that slow pairings weigh no more than they will."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -308,7 +305,6 @@ def _print(
 
 
 def _forfeited(timing: PlayingTime) -> list[str]:
-    """A warning where games were not played to their end."""
     ends = ", ".join(f"{reason} {games}" for reason, games in timing.forfeits.most_common())
     return [f"Games were forfeited, so the minutes mean little: {ends}."] if ends else []
 
@@ -320,7 +316,6 @@ def _expected_interval(elo: float, mean: float, variance: float, pairs: int) -> 
 
 
 def _too_few_openings(plan: Plan, pairs: int) -> list[str]:
-    """A warning where the run's openings do not suffice for a fixed match."""
     try:
         plan.openings.choose(min(pairs, _CHECKED_OPENINGS), plan.rules, plan.settings.seed)
     except ConfigError as error:

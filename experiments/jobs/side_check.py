@@ -26,14 +26,11 @@ def check_side(side: Side) -> list[str]:
 
     The commands ``agents check`` and ``agents check --search`` run in processes of their own.
     """
-    contract = _start(side.target)
-    search = None
+    contract, search = _start(side.target), None
     if side.searches:
         search = _start(side.target, "--search", "--json", f"--seconds={SEARCH_SECONDS:g}")
-    told = [_on_contract(side, *_answer(contract))]
-    if search is not None:
-        told.append(_on_search(side, *_answer(search)))
-    return [sentence for sentence in told if sentence]
+    verdicts = [_on_contract(side, *_answer(contract))]
+    return [*verdicts, _on_search(side, *_answer(search))] if search else verdicts
 
 
 def _start(target: str, *options: str) -> subprocess.Popen[str]:

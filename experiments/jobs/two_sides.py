@@ -83,29 +83,25 @@ def play_sides(
     console: Console,
     folders: Sequence[str] = (),
     check: bool = True,
-    about: Sequence[str] = (),
+    lines: Sequence[str] = (),
 ) -> RunResult:
     """Check two sides, and play them against each other; raises ConfigError.
 
     settings: words of the configuration. command: as typed. folders: further ones of YAMLs. about:
     lines on the sides, printed if they can play.
     """
-    plan, told_before = planned(sides, settings, folders)
-    checks: list[str] = []
-    for line in about:
-        console.print(plain(line), soft_wrap=True)
+    plan, checks = planned(sides, settings, folders)
 
-    def tell(told: str) -> None:
-        console.print(plain(told), soft_wrap=True)
-        checks.append(told)
+    def tell(*sentences: str) -> None:
+        for sentence in sentences:
+            console.print(plain(sentence), soft_wrap=True)
 
-    for told in told_before:
-        tell(told)
-    for side in (each.side for each in sides if check and is_checked(each.side)):
-        line = f"checking {side.target} (up to {MOST_SECONDS:g} s; --no-check plays at once)"
-        console.print(plain(line), soft_wrap=True)
-        for told in check_side(side):
-            tell(told)
+    tell(*lines, *checks)
+    for side in (match_side.side for match_side in sides if check and is_checked(match_side.side)):
+        tell(f"checking {side.target} (up to {MOST_SECONDS:g} s; --no-check plays at once)")
+        verdicts = check_side(side)
+        tell(*verdicts)
+        checks += verdicts
     return run(plan, command, console, checks=checks)
 
 
@@ -121,7 +117,6 @@ class MatchSide:
 
 
 def _side(thing: Any, search: str) -> MatchSide:
-    """Return the side that a word or an object of a program is; raises ConfigError."""
     if isinstance(thing, str):
         return MatchSide(side_of(thing, search))
     if isinstance(thing, Agent):
@@ -184,8 +179,8 @@ def planned(
     said = {word.partition("=")[0] for word in settings}
     of_sides = [
         word
-        for place, side in zip(PLACES, sides, strict=True)
-        for word in side.side.words(place)
+        for position, side in zip(PLACES, sides, strict=True)
+        for word in side.side.words(position)
         if word.partition("=")[0] not in said
     ]
     words = [*dict.fromkeys(of_sides), *settings]
@@ -198,27 +193,23 @@ def planned(
     rename_agents(config, dict(zip(config.agents, names, strict=True)))
     if "name" not in said:
         config.name = match_name(list(config.agents))
-    added = (
-        [] if any(isinstance(side.thing, Evaluation) for side in sides) else _limit(config, said)
-    )
+    is_function = any(isinstance(side.thing, Evaluation) for side in sides)
+    added = [] if is_function else _limit(config, said)
     return plan_of(config, _objects(config, sides)), added
 
 
 def _limit(config: RunConfig, said: Collection[str]) -> list[str]:
-    """Limit each search that goes by its time, where nothing limits it; return sentences on them.
-
-    Without a limit its moves may take minutes. said: settings of the user.
-    """
+    """Limit each search that goes by its time, where nothing does; return sentences on them."""
     if any(getattr(config.limits, name) is not None for name in _LIMITS):
         return []
     added = []
-    for place, (name, agent) in zip(PLACES, config.agents.items(), strict=True):
-        if any(agent.get(setting) for setting in _BY_TIME) and f"{place}.depth" not in said:
+    for position, (name, agent) in zip(PLACES, config.agents.items(), strict=True):
+        if any(agent.get(setting) for setting in _BY_TIME) and f"{position}.depth" not in said:
             limits = {"agent": agent, "cpu_seconds": _USUAL_SECONDS}
             config.agents[name] = {"_target_": f"{Limited.__module__}.{Limited.__name__}", **limits}
             added.append(
                 f"{name} has {_USUAL_SECONDS:g} s of processor time a move, as no limit is set "
-                f"(seconds=... limits both sides, {place}.depth=... this one)."
+                f"(seconds=... limits both sides, {position}.depth=... this one)."
             )
     return added
 

@@ -85,71 +85,70 @@ class ClassTournament(Schedule):
         if not bracket.matches:
             return {"place": places(points), "points": points}
         reached = [bracket.reached(agent) for agent in range(len(names))]
-        keys = [(-size, each) for each, size in zip(points, reached, strict=True)]
+        keys = [(-size, agent_points) for agent_points, size in zip(points, reached, strict=True)]
         knockout = [stage_name(size) for size in reached]
         return {"place": places(keys), "points": points, "knockout": knockout}
 
     def tables(self, names: Sequence[str], results: PairOutcomes) -> Sequence[ResultTable]:
-        place = list(self.standings(names, results)["place"])
+        ranks = list(self.standings(names, results)["place"])
         met = self._met(names, results)
-        rounds = round_table("Preliminary games", names, place, met, "game")
+        rounds = round_table("Preliminary games", names, ranks, met, "game")
         rounds = replace(rounds, note=f"{self._scheme()} {rounds.note}")
         bracket = self._bracket(names, results)
         return [rounds, bracket.table(names)] if bracket.matches else [rounds]
 
     def headline(self, names: Sequence[str], results: PairOutcomes) -> str:
         bracket = self._bracket(names, results)
-        if not (told := bracket.headline(names)):
+        if not (headline := bracket.headline(names)):
             return ""
         points = self._points(names, results)
         most = [agent for agent in range(len(names)) if points[agent] == max(points)]
-        said = f"{told} Most points: {', '.join(names[agent] for agent in most)} {max(points):g}"
+        said = (
+            f"{headline} Most points: {', '.join(names[agent] for agent in most)} {max(points):g}"
+        )
         if bracket.winner not in most:
             said += f"; {names[bracket.winner or 0]} {points[bracket.winner or 0]:g}"
         return f"{said}."
 
     def _scheme(self) -> str:
-        """Return the points of each result, in words."""
         first = ", which pays its win or draw too" if self.first_pays else ""
-        told = (
+        scheme = (
             f"Points: {self.completed:g} for the first game completed{first}; for each game after "
             f"it {self.win:g} for a win, {self.draw:g} for a draw. A replay pays none; so does a "
             "win over a program that makes no move."
         )
         if (self.completed, self.win, self.draw, self.first_pays) == SCHEME:
-            return told
+            return scheme
         usual = ", ".join(f"{points:g}" for points in SCHEME[:3])
-        return f"{told} The usual points are {usual}."
+        return f"{scheme} The usual points are {usual}."
 
     # ------------------------------------------------------------------ the games before
 
     def _preliminaries(self, names: Sequence[str], results: PairOutcomes) -> list[list[Pairing]]:
-        """Return the rounds before the knockout. Who had fewer games as Black gets Black; a lot
-        decides between equals."""
+        """Return the rounds before the knockout; who was Black less often gets Black."""
         size = len(names)
         seats = results.chance(_PAIRS).permutation(size).tolist() + [BYE] * (size % 2)
         rounds, sat_out = [], []
         for _ in range(self.preliminary):
-            met = [(seats[place], seats[-1 - place]) for place in range(len(seats) // 2)]
+            met = [(seats[number], seats[-1 - number]) for number in range(len(seats) // 2)]
             rounds.append([pair for pair in met if BYE not in pair])
             sat_out += [agent for pair in met if BYE in pair for agent in pair if agent != BYE]
             seats[1:] = [seats[-1], *seats[1:-1]]  # the circle method: all meet before any again
         while sat_out:
-            rounds.append([_catching_up(sat_out, [each for each in seats if each != BYE])])
+            rounds.append([_catching_up(sat_out, [agent for agent in seats if agent != BYE])])
         chance, blacks = results.chance(_COLOURS), Counter[int]()
         for pairings in rounds:
-            for place, (one, other) in enumerate(pairings):
+            for number, (one, other) in enumerate(pairings):
                 lot = bool(chance.integers(2))
                 swapped = lot if blacks[one] == blacks[other] else blacks[one] > blacks[other]
-                pairings[place] = (other, one) if swapped else (one, other)
-                blacks[pairings[place][0]] += 1
+                pairings[number] = (other, one) if swapped else (one, other)
+                blacks[pairings[number][0]] += 1
         return rounds
 
     def _met(self, names: Sequence[str], results: PairOutcomes) -> list[list[SwissMeeting]]:
-        """Return the opponents of each program before the knockout, game by game."""
         met: list[list[SwissMeeting]] = [[] for _ in names]
         before = results.rounds[: len(self._preliminaries(names, results))]
-        outcomes = [outcome for each in before for outcome in each]
+        outcomes = [outcome for played in before for outcome in played]
         for outcome, awards in zip(outcomes, self.awards(names, results), strict=False):
             pairing = outcome.first, outcome.second
             for agent, opponent in (pairing, pairing[::-1]):
@@ -161,12 +160,12 @@ class ClassTournament(Schedule):
         self, names: Sequence[str], results: PairOutcomes
     ) -> Sequence[Mapping[int, tuple[float, str]]]:
         games = sum(map(len, self._preliminaries(names, results)))
-        found: list[dict[int, tuple[float, str]]] = []
+        awards: list[dict[int, tuple[float, str]]] = []
         played, completed = Counter[int](), set[int]()
         met: set[frozenset[int]] = set()  # in the knockout, where two meet again for a replay alone
         for number, outcome in enumerate(results):
             pairing = frozenset((outcome.first, outcome.second))
-            found.append({})
+            awards.append({})
             for agent in pairing:
                 played[agent] += 1
                 if number < games and played[agent] > self.preliminary:
@@ -183,9 +182,9 @@ class ClassTournament(Schedule):
                     more = self._worth(outcome, agent)[0] if self.first_pays else 0.0
                     award = self.completed + more, "the first completed game"
                     completed.add(agent)
-                found[-1][agent] = award
+                awards[-1][agent] = award
             met |= {pairing} if number >= games else set()
-        return found
+        return awards
 
     def _worth(self, outcome: PairOutcome, agent: int) -> tuple[float, str]:
         worth = {1: (float(self.win), "a win"), 0.5: (float(self.draw), "a draw")}
@@ -194,7 +193,6 @@ class ClassTournament(Schedule):
     def _points(
         self, names: Sequence[str], results: PairOutcomes, games: int | None = None
     ) -> list[float]:
-        """Return the points of each program, in all games or the first so many."""
         points = [0.0] * len(names)
         for awards in self.awards(names, results)[:games]:
             for agent, (award, _) in awards.items():
@@ -215,8 +213,7 @@ class ClassTournament(Schedule):
 
 
 def _catching_up(sat_out: list[int], everybody: Sequence[int]) -> Pairing:
-    """Return a game for two programs that sat out, which are taken off the list, or for the last of
-    them."""
+    """Take two programs that sat out off the list, or the last one with another, for a game."""
     one = sat_out.pop(0)
     other = next((agent for agent in sat_out if agent != one), None)
     if other is None:

@@ -150,11 +150,11 @@ def _of_wthor(content: bytes, rules: Ruleset, refuse: Refusals) -> Iterator[Arch
 
 def _of_text(text: str, rules: Ruleset, refuse: Refusals) -> Iterator[ArchivedGame]:
     line, at, number = 1, 0, 0
-    for begin, found in find_ggf(text):
+    for begin, part in find_ggf(text):
         line, at = line + text.count("\n", at, begin), begin
-        entries = _lines(found, line, rules) if isinstance(found, str) else [(line, found)]
-        for place, entry in entries:
-            where, number = f"line {place}", number + 1
+        entries = _lines(part, line, rules) if isinstance(part, str) else [(line, part)]
+        for number_of_line, entry in entries:
+            where, number = f"line {number_of_line}", number + 1
             try:
                 yield _game(entry, where, number, rules)
             except ValueError as error:
@@ -184,7 +184,6 @@ def _lines(text: str, first: int, rules: Ruleset) -> Sequence[tuple[int, _Entry]
 
 
 def _is_legal(text: str, rules: Ruleset) -> bool:
-    """Return True for a position or a legal game."""
     try:
         return _game(text, "", 0, rules).plies() is not None
     except ValueError:
@@ -192,7 +191,6 @@ def _is_legal(text: str, rules: Ruleset) -> bool:
 
 
 def _game(entry: _Entry, where: str, at: int, rules: Ruleset) -> ArchivedGame:
-    """Return the game of a part of a text; raises ValueError."""
     if isinstance(entry, NotationError):
         raise entry
     start, turns, players = Position.start(rules), b"", dict[Color, str]()

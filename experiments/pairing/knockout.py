@@ -90,7 +90,7 @@ class BracketMatch:
     @property
     def players(self) -> tuple[int, ...]:
         """The agents that meet in it, one if there is a bye."""
-        return tuple(each for each in (self.first, self.second) if each is not None)
+        return tuple(agent for agent in (self.first, self.second) if agent is not None)
 
     def pairing(self, replay: int) -> Pairing:
         """Return its two agents; the first place alternates."""
@@ -179,7 +179,7 @@ class Bracket:
                 "-" if agent is None else names[agent] for agent in (match.first, match.second)
             )
             points = [match.points.get(agent) for agent in match.players]
-            score = " - ".join("" if each is None else f"{each:g}" for each in points)
+            score = " - ".join("" if value is None else f"{value:g}" for value in points)
             winner = "" if match.winner is None else names[match.winner]
             bye = len(match.players) == 1
             score = "bye" if bye else score if match.points else "to be played"

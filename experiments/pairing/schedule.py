@@ -134,10 +134,10 @@ class PairOutcomes(Sequence[PairOutcome]):
         together, by these two."""
         for outcomes in self.rounds:
             matches = dict[frozenset[int], PairOutcome]()
-            for each in outcomes:
-                agents = frozenset((each.first, each.second))
-                match = matches.get(agents, PairOutcome(each.first, each.second, 0.0, ()))
-                points, games = match.points + each.points, match.games + each.games
+            for outcome in outcomes:
+                agents = frozenset((outcome.first, outcome.second))
+                match = matches.get(agents, PairOutcome(outcome.first, outcome.second, 0.0, ()))
+                points, games = match.points + outcome.points, match.games + outcome.games
                 matches[agents] = replace(match, points=points, games=games)
             yield matches
 
@@ -361,12 +361,12 @@ class PairQueue:
         self.results = PairOutcomes(seed)
         self.verdict = ""
         self._names, self._openings, self._seed = names, openings, seed
-        self._each = schedule.openings_a_round(pairs)
+        self._openings_each = schedule.openings_a_round(pairs)
         self._round = self._number = 0  # of the round and the pair that are drawn next
         self._due: deque[tuple[int, Pairing, Opening]] = deque()  # drawn, not yet handed out
         # Drawn, their results not yet noted, and whether each is the last of its round.
         self._unsettled: deque[tuple[Pairing, bool]] = deque()
-        self._told: dict[int, Sequence[GameRow]] = {}  # results of later pairs than these
+        self._early: dict[int, Sequence[GameRow]] = {}  # results of later pairs than these
         self._played: set[int] = set()
 
     @property
@@ -386,16 +386,16 @@ class PairQueue:
     def take(self, most: int) -> list[Pair]:
         """Return up to this many pairs that can be played now; none if there are no more, or none
         before further results."""
-        found: list[tuple[int, Pairing, Opening]] = []
-        while len(found) < most and not self.verdict and (self._due or self._draw()):
+        drawn_pairs: list[tuple[int, Pairing, Opening]] = []
+        while len(drawn_pairs) < most and not self.verdict and (self._due or self._draw()):
             if self._due:
                 number, *_ = drawn = self._due.popleft()
                 if number not in self._played:
-                    found.append(drawn)
-        words = spawned_words(self._seed, _GAMES, [number for number, *_ in found], 2)
+                    drawn_pairs.append(drawn)
+        words = spawned_words(self._seed, _GAMES, [number for number, *_ in drawn_pairs], 2)
         seeds = (words >> np.uint64(1) & ~np.uint64(1)).tolist()  # of a pair's two games
         pairs: list[Pair] = []
-        for (number, (one, two), opening), (first, second) in zip(found, seeds, strict=True):
+        for (number, (one, two), opening), (first, second) in zip(drawn_pairs, seeds, strict=True):
             if self.schedule.both_colours:
                 game = ScheduledGame(2 * number, number, one, two, opening, first)
                 pairs.append(
@@ -410,18 +410,18 @@ class PairQueue:
         the processes that played it died."""
         if not self.listens:
             return
-        self._told[number] = games
-        while not self.verdict and len(self.results) in self._told:
+        self._early[number] = games
+        while not self.verdict and len(self.results) in self._early:
             while not self._unsettled:
                 if not self._draw():
                     return  # of a pair that the schedule does not have
             (first, second), last = self._unsettled.popleft()
-            games = self._told.pop(len(self.results))
+            games = self._early.pop(len(self.results))
             points = sum(game.points_of(first) for game in games)
-            told = tuple(game.identity for game in games)
+            identities = tuple(game.identity for game in games)
             forfeits = tuple(game.forfeited_by for game in games if game.forfeited_by is not None)
             begun = sum(game.begun for game in games)
-            self.results.add(PairOutcome(first, second, points, told, forfeits, begun))
+            self.results.add(PairOutcome(first, second, points, identities, forfeits, begun))
             if last:
                 self.results.end_round()
             self.verdict = self.schedule.verdict(self.results)
@@ -454,8 +454,8 @@ class PairQueue:
                 for due, game in zip(pair, games, strict=False):
                     wanted = due.number, due.black, due.white, due.opening.text, due.seed
                     for name, value in zip(names, wanted, strict=True):
-                        if (found := getattr(game, name)) != value:
-                            yield f"game {game.game}: {name} is {found!r}, due is {value!r}"
+                        if (recorded := getattr(game, name)) != value:
+                            yield f"game {game.game}: {name} is {recorded!r}, due is {value!r}"
                 if games or number in skipped:
                     self.tell(number, games)
         yield from (f"pair {number}: the schedule has no such pair" for number in sorted(left))
@@ -471,7 +471,9 @@ class PairQueue:
         waits = self.schedule.adaptive and len(self.results) < self._number
         if waits or self._ended:
             return False
-        openings = self._openings[self._each * self._round : self._each * (self._round + 1)]
+        openings = self._openings[
+            self._openings_each * self._round : self._openings_each * (self._round + 1)
+        ]
         pairings = self.schedule.pairings(self._round, self._names, self.results)
         last = self._number + len(openings) * len(pairings) - 1
         for opening, pairing in product(openings, pairings):
@@ -484,8 +486,7 @@ class PairQueue:
 
     @property
     def _ended(self) -> bool:
-        """Return True if all rounds were drawn."""
-        return self._each * self._round >= len(self._openings)
+        return self._openings_each * self._round >= len(self._openings)
 
 
 # ---------------------------------------------------------------------- standings

@@ -46,10 +46,10 @@ class SequentialMatch(MatchOfTwo):
 
     def outcome(self, names: Sequence[str], counts: IntArray, rated: IntArray) -> str:
         first, second = names
-        told = f"{first} against {second}: {self.test.outcome(counts[FIRST, SECOND])}"
+        end = f"{first} against {second}: {self.test.outcome(counts[FIRST, SECOND])}"
         if (stopped := self.stopped(rated)) is None:
-            return told
+            return end
         return (
-            f"{told} Elo of {first} above {second}, with the stopping taken into account: "
+            f"{end} Elo of {first} above {second}, with the stopping taken into account: "
             f"{stopped.text} (median-unbiased, 95 % interval)."
         )

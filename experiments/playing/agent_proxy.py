@@ -108,7 +108,7 @@ class AgentProxy:
         self._is_stopped = False  # by this judge
         self._asked_in_game = False
         self._outside = self._cpu_then = 0  # nanoseconds of processor time
-        self._asked = 0  # questions so far
+        self._questions = 0  # questions so far
         self._game: list[list[Any]] = []  # questions of this game that were answered
         self._kills = 0
         self._account = TimeAccount()
@@ -172,7 +172,7 @@ class AgentProxy:
             self._cpu_then = self._meter.cpu
             return TimeSpent(*map(sum, zip(self._gone, self._spent(), strict=True)))
         cpu = cpu_time(self._process.number) if self._process else 0
-        return TimeSpent(self._received - self._account.asked, cpu - self._cpu, 0)
+        return TimeSpent(self._received - self._account.question_begun, cpu - self._cpu, 0)
 
     @property
     def outside(self) -> int:
@@ -217,9 +217,9 @@ class AgentProxy:
         """Let the agent close; it may take until :meth:`kill`."""
         if self._process is not None:
             self.go_on()
-            self._asked += 1
+            self._questions += 1
             with contextlib.suppress(OSError):
-                self._process.send(json.dumps([self._asked, "close"]).encode(), wait=False)
+                self._process.send(json.dumps([self._questions, "close"]).encode(), wait=False)
 
     def closed_within(self, seconds: float) -> bool:
         """Return True if it closes in time; its exceptions are logged."""
@@ -262,16 +262,14 @@ class AgentProxy:
         self._answer(START_SECONDS, ["prepare"])
 
     def _how_it_ended(self) -> int | str | None:
-        """Return the exit code of its process in words, see :meth:`ForkedProcess.exit_code`, or
-        another reason."""
+        """Return the exit code of its process, or another reason in words."""
         assert self._process is not None
         if not self._process.has_ended(within=_END_SECONDS):
             return "it has closed the line to its supervisor, or does not listen"
         return self._process.exit_code()
 
     def _ask(self, patience: float, *question: Any) -> list[Any]:
-        """Return the agent's answer to this call. Raises PlayerFailure."""
-        asked = list(question)
+        call = list(question)
         told_anew = False
         self._waited = 0
         while True:
@@ -283,7 +281,7 @@ class AgentProxy:
                             self._answer(max(patience, self._conditions.hang_seconds), before)
                     if question[0] in _TIMED:
                         self._start()  # what went before is not its time
-                answer = self._answer(patience, asked)
+                answer = self._answer(patience, call)
                 self._look_after(self._received)
             except _ProcessEnded:
                 self._waited += self._account.patience_used(time.perf_counter_ns(), stops=True)
@@ -296,7 +294,7 @@ class AgentProxy:
                 killed = how in _KILLED
                 self._kills += killed
                 if question[0] == "decide" and self._conditions.limits.timed:
-                    asked[-1] = self._what_is_left(question[-1])
+                    call[-1] = self._what_is_left(question[-1])
                 if not first and (not killed or self._kills >= MOST_KILLS):
                     raise PlayerFailure(
                         DIED, how if isinstance(how, str) else f"exit code {how}"
@@ -307,18 +305,17 @@ class AgentProxy:
                     self.kill()
                 if not self._conditions.confinement(self._number).allows_children:
                     # It may have failed because it wanted another process.
-                    place = getattr(self._agent, "path", None)
-                    fault.detail = explained(fault.detail, self.name, place)
+                    path = getattr(self._agent, "path", None)
+                    fault.detail = explained(fault.detail, self.name, path)
                 raise
             else:
-                self._game.append(asked)
+                self._game.append(call)
                 return answer
             finally:
                 self._stop()
 
     def _what_is_left(self, limits: list[Any]) -> list[Any]:
-        """Return the limits left for a replacement process, as plain data. At least a tenth is
-        left; nobody is charged for it."""
+        """Return the limits left for a replacement process; at least a tenth, charged to nobody."""
         depth, nodes, *times = limits
         wall, cpu, waited = map(sum, zip(self._gone, self._spent(), strict=True))
         charged = min(wall - waited, round(0.9e9 * max(time or 0.0 for time in times)))
@@ -328,9 +325,9 @@ class AgentProxy:
     def _answer(self, patience: float, question: list[Any]) -> list[Any]:
         assert self._process is not None
         self.go_on()
-        self._asked += 1
+        self._questions += 1
         self._printed_before = self._printed
-        message = json.dumps([self._asked, *question]).encode()
+        message = json.dumps([self._questions, *question]).encode()
         self._received = self._answered = self._empty = time.perf_counter_ns()
         self._account.ask(self._received)
         try:
@@ -347,7 +344,6 @@ class AgentProxy:
         return self._receive(patience, timed)
 
     def _receive(self, patience: float, timed: bool = False) -> list[Any]:
-        """The answer to the last question; raises Fault or _Ended."""
         answer = self._read()
         while answer is None:
             self._wait(_TIMED_TICK if timed else _TICK)
@@ -396,7 +392,7 @@ class AgentProxy:
                 if kind == "log":
                     self._log(*answer)
                     self._look(_TICK, False)
-                elif number != self._asked:
+                elif number != self._questions:
                     raise ValueError("an answer that nobody has asked for")
                 elif kind == "raised":
                     raise _AgentRaised(RAISED, str(answer[0])[:_LONGEST])
@@ -417,18 +413,17 @@ class AgentProxy:
     # ------------------------------------------------------------------ waiting
 
     def _wait(self, tick: float) -> None:
-        """Wait a moment for something to read from the agent's process, and read it."""
         assert self._process is not None
         begun = time.perf_counter_ns()
-        found = {descriptor for descriptor, _ in self._poll.poll(1000 * tick)}
+        ready = {descriptor for descriptor, _ in self._poll.poll(1000 * tick)}
         self._received = time.perf_counter_ns()
         news = self._children.heard()  # also such as came after the answer
-        answered = self._process.fileno() in found
+        answered = self._process.fileno() in ready
         if news or not answered or self._received - begun > 1e9 * tick:
             if self._conditions.limits.timed:
                 self._meter.look()
             self._look(tick, signal.SIGCONT in news)
-        if self._output in found:
+        if self._output in ready:
             self._take_output()
         if answered:
             self._process.read()
@@ -441,20 +436,19 @@ class AgentProxy:
             self._process.ended = True
 
     def _look(self, tick: float, continued: bool) -> None:
-        """Note the events of the process, and of this one, since the last look. continued: True if
-        this one was stopped meanwhile."""
+        """Note events of the process and of this one; continued: this one was stopped meanwhile."""
         assert self._process is not None
         ready, worked = own_ready(), time.thread_time_ns()
-        own = ready - self._ready, worked - self._worked
+        of_judge = ready - self._ready, worked - self._worked
         self._ready, self._worked = ready, worked
         now, news = time.perf_counter_ns(), []
         with contextlib.suppress(ChildProcessError):
             options = os.WSTOPPED | os.WCONTINUED | os.WNOHANG
-            while (found := os.waitid(os.P_PID, self._process.number, options)) is not None:
-                news.append(CONTINUED if found.si_code == os.CLD_CONTINUED else STOPPED)
+            while (event := os.waitid(os.P_PID, self._process.number, options)) is not None:
+                news.append(CONTINUED if event.si_code == os.CLD_CONTINUED else STOPPED)
         if self._meter.stopped and STOPPED not in news:
             news.insert(0, FOUND_STOPPED)
-        self._account.see(now, int(1e9 * tick), *own, continued, news)
+        self._account.see(now, int(1e9 * tick), *of_judge, continued, news)
 
     def _look_after(self, now: int) -> None:
         """End a process that is stopped for good, or has taken more than it may."""
@@ -483,26 +477,24 @@ class AgentProxy:
         return None
 
     def _take_output(self, to_the_end: bool = False) -> None:
-        """Log the agent's output, line by line. to_the_end: True for a process that has ended."""
-        found = b""
+        output = b""
         with contextlib.suppress(BlockingIOError):
-            found = os.read(self._output, 1 << 16)
-            if not found and not to_the_end:  # closed by the agent
+            output = os.read(self._output, 1 << 16)
+            if not output and not to_the_end:  # closed by the agent
                 self._poll.unregister(self._output)
-        if to_the_end and (found or self._line):
-            found += b"\n"
+        if to_the_end and (output or self._line):
+            output += b"\n"
         left = MOST_KEPT - self._printed
-        self._printed += len(found)
+        self._printed += len(output)
         if left <= 0:
             return
-        *lines, self._line = (self._line + found[:left]).split(b"\n")
+        *lines, self._line = (self._line + output[:left]).split(b"\n")
         if self._printed >= MOST_KEPT:
             lines += [self._line, b"it has printed too much; the rest is dropped"]
         for line in lines:
             _handle(OUTPUT, OUTPUT, logging.INFO, f"{self.name}: {line.decode(errors='replace')}")
 
     def _log(self, level: Any, name: Any, text: Any) -> None:
-        """Handle a log record from the agent's process."""
         if not (type(level) is int and type(name) is str and type(text) is str):
             raise ValueError("a log record that is none")
         left = MOST_LOGGED - self._logged
@@ -522,7 +514,6 @@ log = logging.getLogger("lab.games")
 
 
 def _handle(logger: str, name: str, level: int, text: str) -> None:
-    """Log a record of an agent."""
     to = logging.getLogger(logger)
     to.handle(to.makeRecord(name, level, "", 0, text, (), None))
 

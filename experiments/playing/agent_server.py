@@ -55,7 +55,6 @@ class _AgentServer:
         root.setLevel(log_level)
 
     def serve(self) -> None:
-        """Answer until the line ends, or the agent has been closed."""
         call = ""
         while call != "close":
             try:
@@ -108,7 +107,6 @@ def _encoded(message: list[Any]) -> bytes:
 
 
 def _text(error: BaseException) -> str:
-    """A traceback, cut if it is long."""
     try:
         text = "".join(traceback.format_exception(error))
     except BaseException as another:  # its own methods are the agent's, too
@@ -124,8 +122,7 @@ def _cut(text: str) -> str:
 
 
 class _SendText(logging.Handler):
-    """Log handler that sends records as text; a process that the agent has started prints them
-    instead."""
+    """Log handler that sends records as text; a child of the agent's process prints them."""
 
     def __init__(self, send: Any) -> None:
         super().__init__()

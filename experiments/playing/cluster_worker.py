@@ -58,7 +58,7 @@ class Assignment:
             elsewhere,
             versions(elsewhere.config["agents"]),
             os.getcwd(),
-            [os.path.abspath(place) for place in sys.path],
+            [os.path.abspath(folder) for folder in sys.path],
         )
 
 
@@ -131,11 +131,10 @@ def work(lease: object, key: str, task: bytes) -> list[bytes]:
 
 
 def _prepare(assignment: Assignment, name: str) -> tuple[Start, float]:
-    """Return the way to begin a worker, and the patience with its players; ConfigError if any
-    version is not the driver's. name: of the Dask worker."""
+    """Return the way to begin a worker, and the patience with its players; ConfigError."""
     if Path(assignment.folder).is_dir():
         os.chdir(assignment.folder)
-    sys.path += [place for place in assignment.path if place not in sys.path]
+    sys.path += [folder for folder in assignment.path if folder not in sys.path]
     importlib.invalidate_caches()
     config = assignment.elsewhere.config
     here = versions(config["agents"])

@@ -215,8 +215,7 @@ class _ForkServerProcess:
         self._looked = time.monotonic()
 
     def live(self, above: int) -> None:
-        """Serve until the driver closes its end, or wait for the fork server that does. above: the
-        fork server that waits for this one; -1 for none."""
+        """Serve until the driver ends, or wait for the server below. above: the upper one."""
         while True:
             if not self._below and os.getppid() != above:
                 self._below = fork(partial(self._live_below, os.getpid()))
@@ -240,7 +239,6 @@ class _ForkServerProcess:
         _ForkServerProcess(self._control, self._start, self._hang_seconds).live(above)
 
     def _serve(self) -> bool:
-        """Fork a worker for a socket that has arrived; return False at the driver's end."""
         try:
             message, descriptors, _, _ = socket.recv_fds(self._control, _NUMBER.size, 1)
         except ConnectionError:  # it ended without hearing the last news
@@ -257,8 +255,7 @@ class _ForkServerProcess:
         return True
 
     def _bury(self) -> bool:
-        """Let processes go that have ended, and end what they leave, which belongs to this process
-        now. Return False if the fork server below has ended by itself, as the driver has."""
+        """Bury ended processes and what they leave; False if the server below ended by itself."""
         ended: dict[int, int] = {}
         with contextlib.suppress(ChildProcessError):
             while (child := os.waitpid(-1, os.WNOHANG))[0]:
@@ -322,7 +319,7 @@ def _work(driver: Connection, start: Callable[[], Any]) -> None:
 
     log_only_to(SendRecords(send_record))
     try:
-        place = start()
+        context = start()
     except Exception:
         log.exception("a worker could not begin")
         return
@@ -330,11 +327,11 @@ def _work(driver: Connection, start: Callable[[], Any]) -> None:
     while task := driver.recv_bytes():
         function, argument = pickle.loads(task)
         try:
-            answer = message_of(RESULT, function(place, argument))
+            answer = message_of(RESULT, function(context, argument))
         except Exception as error:
             answer = message_of(ERROR, _sendable(error))
         driver.send_bytes(answer)
-    place.end()
+    context.end()
 
 
 def _sendable(error: Exception) -> Exception:

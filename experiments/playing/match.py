@@ -122,7 +122,6 @@ class TaskRunner:
 
 
 def _read(pickled: bytes) -> list[PairResults]:
-    """Return the results that a worker has sent."""
     return [result for part in pickle.loads(pickled) for result in results_of(part)]
 
 
@@ -150,7 +149,6 @@ class _RunningTasks(Generic[Item, Result]):
     lost: Callable[[int], Result]
 
     def results(self) -> Iterator[list[Result]]:
-        """Yield the results in batches."""
         self._running: dict[int, list[Item]] = {}
         self._again: deque[Item] = deque()
         self._deaths: Counter[int] = Counter()
@@ -162,8 +160,7 @@ class _RunningTasks(Generic[Item, Result]):
                 yield results
 
     def _hand_out(self) -> bool:
-        """Give the workers something to do, and something to do next; return False if all is done,
-        for the moment at least."""
+        """Give the workers something to do; return False if all is done for the moment."""
         while not self.stop():
             if not self.workers.room:
                 return True
@@ -176,7 +173,6 @@ class _RunningTasks(Generic[Item, Result]):
         return bool(self._running)
 
     def _collect(self) -> list[Result]:
-        """Wait a moment, and return the results that have come."""
         results = []
         for answer in self.workers.answers():
             if (items := self._running.pop(answer.number, None)) is not None:

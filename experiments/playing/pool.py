@@ -67,7 +67,6 @@ class _Worker:
     tasks: dict[int, memoryview] = field(default_factory=dict)
 
     def fileno(self) -> int:
-        """Of its connection."""
         return self.line.fileno()
 
 
@@ -131,8 +130,8 @@ class WorkerPool(Workers):
 
     def _send(self) -> None:
         """Send tasks to workers that have none, and then to those that have one."""
-        while self._waiting and (ready := [each for each in self._workers if each.has_begun]):
-            worker = min(ready, key=lambda each: len(each.tasks))
+        while self._waiting and (ready := [worker for worker in self._workers if worker.has_begun]):
+            worker = min(ready, key=lambda worker: len(worker.tasks))
             number, message = self._waiting[0]
             if len(worker.tasks) > 1 or (worker.tasks and len(message) > _AHEAD):
                 return
@@ -142,8 +141,7 @@ class WorkerPool(Workers):
                 worker.line.send_bytes(message)
 
     def _message(self, worker: _Worker) -> tuple[bytes, Any] | None:
-        """Return a worker's next message, and handle a log record; None if the worker has ended, or
-        sent what cannot be read."""
+        """Return a worker's next message, its log records handled; None if the worker has ended."""
         try:
             kind, content = read_message(worker.line.recv_bytes())
         except Exception:

@@ -139,8 +139,7 @@ class WorkerContext:
         return [seat for seat in self._seats.values() if seat.number is not None]
 
     def _make_room(self) -> None:
-        """Let the agents go that have not played for longest, so that no more than MOST_SEATED have
-        processes."""
+        """Let agents go that have not played for longest, so that MOST_SEATED have processes."""
         seated = self._seated()
         for seat in seated[: max(0, len(seated) - MOST_SEATED)]:
             seat.begin_to_close()
@@ -154,7 +153,6 @@ class WorkerContext:
             raise TimeoutError
 
     def _end_strays(self) -> None:
-        """End processes that agents have left behind."""
         known = [seat.number for seat in self._seated() if seat.number is not None]
         end_descendants([os.getpid()], known)
         reap(known)
@@ -199,12 +197,12 @@ TaskFunction = Callable[..., Any]
 and so can its argument and result."""
 
 
-def play_pairs(place: WorkerContext, pairs: PickledPairs, apart: bool = False) -> bytes:
+def play_pairs(context: WorkerContext, pairs: PickledPairs, apart: bool = False) -> bytes:
     """Play pairs; return sequences of PlayedGames, pickled together. They are fewer than asked for
     if the run is stopped meanwhile, but always whole pairs."""
     played: list[Sequence[PlayedGame]] = []
     with contextlib.suppress(RunInterrupted):
-        played.extend(place.play(pairs, apart))
+        played.extend(context.play(pairs, apart))
     return pickle.dumps(played, pickle.HIGHEST_PROTOCOL)
 
 
@@ -212,15 +210,15 @@ Job = Callable[[WorkerContext, Any], Tables]
 """What is done with the content of a piece; it can be pickled."""
 
 
-def work_on(job: Job, place: WorkerContext, pieces: Sequence[Task]) -> list[TaskResult]:
+def work_on(job: Job, context: WorkerContext, pieces: Sequence[Task]) -> list[TaskResult]:
     """Return the results of pieces of a study; fewer if it is to stop meanwhile."""
     done: list[TaskResult] = []
     with contextlib.suppress(RunInterrupted):
         for piece in pieces:
-            if place.conditions.stopping:
+            if context.conditions.stopping:
                 break
             try:
-                done.append(TaskResult(piece.number, job(place, piece.content)))
+                done.append(TaskResult(piece.number, job(context, piece.content)))
             except Exception as error:
                 logging.getLogger("lab.studies").exception("piece %d failed", piece.number)
                 why = f"{type(error).__name__}: {one_line(error)}"
@@ -285,8 +283,8 @@ class ThisProcess(Workers):
 
     number, task_seconds = 1, 0.0
 
-    def __init__(self, place: WorkerContext) -> None:
-        self._place = place
+    def __init__(self, context: WorkerContext) -> None:
+        self._context = context
         self._task: tuple[TaskFunction, Any] | None = None
 
     @property
@@ -300,7 +298,7 @@ class ThisProcess(Workers):
     def answers(self) -> list[Answer]:
         assert self._task is not None
         (function, argument), self._task = self._task, None
-        return [Answer(0, function(self._place, argument))]
+        return [Answer(0, function(self._context, argument))]
 
     def close(self) -> None:
-        self._place.end()
+        self._context.end()

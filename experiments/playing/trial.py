@@ -42,7 +42,9 @@ def try_agents(runner: TaskRunner, conditions: GameConditions) -> None:
     if conditions.isolation.kind == NONE:
         return
     outside = [number for number, agent in enumerate(conditions.agents) if is_outside(agent)]
-    results = [each for some in runner.work(_try, [Task(n, n) for n in outside]) for each in some]
+    results = [
+        result for some in runner.work(_try, [Task(n, n) for n in outside]) for result in some
+    ]
     for number, tables, failure in sorted(results, key=lambda result: result.number):
         if flaw := failure or tables["trial"][0]["flaw"]:
             raise ConfigError(
@@ -66,17 +68,17 @@ def lines(rules: Ruleset, count: int = POSITIONS) -> list[Line]:
     return [line[: usable[int(index)]] for index in chosen]
 
 
-def _try(place: WorkerContext, number: int) -> Tables:
+def _try(context: WorkerContext, number: int) -> Tables:
     """Return an agent's last failure, in a line; "" if it has answered, or was slow."""
-    player, flaw = place.seat(number), ""
+    player, flaw = context.seat(number), ""
     with _silent():
         try:
-            for line in lines(place.conditions.rules):
-                if not (flaw := _failure(place, player, line)):
+            for line in lines(context.conditions.rules):
+                if not (flaw := _failure(context, player, line)):
                     break
         except TimeoutError:
             flaw = ""
-        place.until = math.inf
+        context.until = math.inf
         player.kill()  # so that it begins the run anew
     return {"trial": [{"flaw": flaw}]}
 
@@ -92,18 +94,18 @@ def _silent() -> Iterator[None]:
         root.handlers = before
 
 
-def _failure(place: WorkerContext, player: AgentProxy, line: Line) -> str:
+def _failure(context: WorkerContext, player: AgentProxy, line: Line) -> str:
     """Return the agent's failure at the end of a line of moves; "" if there is none."""
-    position, rules = line[-1][1], place.conditions.rules
+    position, rules = line[-1][1], context.conditions.rules
     try:
         try:
             player.begin_game(position.to_move, Position.start(rules), 1)
         finally:  # the time to make it, and to prepare, is not counted
-            place.until = min(place.until, time.monotonic() + SECONDS)
+            context.until = min(context.until, time.monotonic() + SECONDS)
         if player.observes:
             for made, after in line:
                 player.observe(made, after)
-        move = player.decide(position, place.conditions.limits).move
+        move = player.decide(position, context.conditions.limits).move
         if type(move) is not int:
             raise IllegalMove(f"{move!r:.100} is no square")
         position.play(move)

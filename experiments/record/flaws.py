@@ -91,8 +91,7 @@ def after_opening(
 def _played(
     position: Position, opening: Sequence[int], transcript: str
 ) -> tuple[Position, list[tuple[int, Color]]]:
-    """Return the last position of a game, and the turns after its opening, which leads to
-    ``position``; ValueError."""
+    """Return the last position of a game, and the turns after its opening; ValueError."""
     words = split_transcript(transcript)
     opened = [square_name(move) for move in opening if move != PASS]
     if [word.lower() for word in words[: len(opened)]] != opened:
@@ -132,21 +131,20 @@ def _due_result(game: GameRow, position: Position) -> dict[str, Any]:
 
 
 def _wrong_counts(row: Any, cut_short: bool) -> Iterator[str]:
-    """Yield the errors in the costs of a move. cut_short: True if an agent hung or died in its
-    game."""
+    """Yield errors in the costs of a move; cut_short: an agent hung or died in its game."""
     if row.nodes is None:
         if row.square != PASS and not cut_short:
             yield "a move without counts"
         return
-    about = {name: getattr(row, name) for name in (*COUNTS, *TIMES)}
+    amounts = {name: getattr(row, name) for name in (*COUNTS, *TIMES)}
     if row.square == PASS:
         yield "a forced pass, which is nobody's decision, with counts"
-    yield from (f"{name} is {value}" for name, value in about.items() if value < 0)
+    yield from (f"{name} is {value}" for name, value in amounts.items() if value < 0)
     if row.late not in (IN_TIME, LATE_BY_WALL, TOO_LATE):
         yield f"late is {row.late}; 0, 1 or 2 is needed"
     bounds = [("waited_nanoseconds", "nanoseconds")]
     if row.nodes:  # agents that count no nodes are free
         bounds += [("leaves", "nodes"), ("cutoffs", "nodes"), ("first_move_cutoffs", "cutoffs")]
     for less, more in bounds:
-        if about[less] > about[more]:
-            yield f"{about[less]} {less}, but {about[more]} {more}"
+        if amounts[less] > amounts[more]:
+            yield f"{amounts[less]} {less}, but {amounts[more]} {more}"

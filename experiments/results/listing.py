@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -30,28 +30,15 @@ FILTERS = {
 """Words of ``list``, with their meaning."""
 
 
-def _fitting(words: Sequence[str], jobs: Iterable[JobSummary]) -> list[JobSummary]:
-    """Return the jobs that filters such as ``agents=iago`` ask for; ConfigError for others."""
-    wanted: dict[str, list[str]] = {}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not equals or key not in FILTERS:
-            raise ConfigError(
-                f"{word}: list knows {', '.join(f'{key}=' for key in FILTERS)} and a folder"
-            )
-        wanted[key] = [part.strip() for part in value.strip("[]").split(",") if part.strip()]
-    return [
-        job
-        for job in jobs
-        if set(wanted.get("agents", ())) <= set(job.lineup)
-        and set(wanted.get("tags", ())) <= set(job.tags)
-        and wanted.get("name", [job.name]) == [job.name]
-    ]
+def _fits(job: JobSummary, wanted: Mapping[str, Collection[str]]) -> bool:
+    """Return True if a job has all that the filters want, by their words."""
+    has = {"agents": {*job.lineup}, "tags": {*job.tags}, "name": {job.name}}
+    return all({*values} <= has[key] for key, values in wanted.items())
 
 
 def list_command(arguments: Sequence[str], console: Console) -> int:
     """Print all that is under a folder, the latest first."""
-    told = "; ".join(f"{key}=: {meaning}" for key, meaning in FILTERS.items())
+    filters = "; ".join(f"{key}=: {meaning}" for key, meaning in FILTERS.items())
     parser = Parser(
         prog="othello-lab list",
         description="List all runs, sweeps, studies and trainings under a folder, the latest "
@@ -62,7 +49,7 @@ def list_command(arguments: Sequence[str], console: Console) -> int:
         "words",
         nargs="*",
         metavar="FOLDER, key=value",
-        help=f"the folder (default: {RESULTS}), and filters. {told}",
+        help=f"the folder (default: {RESULTS}), and filters. {filters}",
     )
     parser.add_argument("--json", action="store_true", help="for a program to read")
     options = parser.parse_intermixed_args(list(arguments))
@@ -74,31 +61,38 @@ def list_command(arguments: Sequence[str], console: Console) -> int:
         raise ConfigError(f"{root} is a file; a folder of results is needed")
     if not root.is_dir():
         raise ConfigError(f"{root}: there is no such folder")
-    places = sorted(places_below(root), key=_age)
-    found = _fitting(
-        [word for word in options.words if word not in folders], map(look_into, places)
-    )
+    wanted: dict[str, list[str]] = {}
+    for word in options.words:
+        key, equals, value = word.partition("=")
+        if word in folders:
+            continue
+        if not equals or key not in FILTERS:
+            known = ", ".join(f"{key}=" for key in FILTERS)
+            raise ConfigError(f"{word}: list knows {known} and a folder")
+        wanted[key] = [part.strip() for part in value.strip("[]").split(",") if part.strip()]
+    paths = sorted(places_below(root), key=_age)
+    jobs = [job for job in map(look_into, paths) if _fits(job, wanted)]
     if options.json:
-        print_json([asdict(each) for each in found])
-    elif not found:
-        console.print(plain(f"{root}: no run is here" + (" that fits" if places else " yet")))
+        print_json([asdict(job) for job in jobs])
+    elif not jobs:
+        console.print(plain(f"{root}: no run is here" + (" that fits" if paths else " yet")))
     else:
-        _print_table(found, console)
+        _print_table(jobs, console)
     return 0
 
 
-def _print_table(found: Sequence[JobSummary], console: Console) -> None:
+def _print_table(jobs: Sequence[JobSummary], console: Console) -> None:
     columns = ["folder", "agents", "games", "leader", "score %", "state"]
-    columns += ["tags, note"] * any(each.tags or each.note for each in found)
+    columns += ["tags, note"] * any(job.tags or job.note for job in jobs)
     table = terminal_table(columns)
     for name in ("folder", "leader", "state", "tags, note"):
         if name in columns:
             table.columns[columns.index(name)].justify = "left"
     table.columns[5].no_wrap = False
-    for each in found:
-        cells = [each.agents, each.games, each.leader, each.score, each.state]
-        cells += [labelled({"tags": each.tags, "note": each.note})] * ("tags, note" in columns)
-        table.add_row(short_path(each.folder, console), *map(plain, map(_cell, cells)))
+    for job in jobs:
+        cells = [job.agents, job.games, job.leader, job.score, job.state]
+        cells += [labelled({"tags": job.tags, "note": job.note})] * ("tags, note" in columns)
+        table.add_row(short_path(job.folder, console), *map(plain, map(_cell, cells)))
     console.print(table)
 
 
@@ -111,7 +105,6 @@ def _cell(value: object) -> str:
 
 
 def _age(folder: Path) -> tuple[str, str]:
-    """Sorts the latest first: folders are named by date and time."""
     inverted = "".join(chr(0x10FFFF - ord(letter)) for letter in folder.name)
     return inverted, str(folder)
 
@@ -132,6 +125,5 @@ def look_into(folder: Path) -> JobSummary:
     except (ConfigError, OSError, *DAMAGES) as error:
         said = one_line(error).removeprefix(str(folder)).lstrip(":/ ")
         short = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
-        return JobSummary(
-            str(folder), kind_name(folder), folder.parent.name, "", state=visible(short)
-        )
+        facts = str(folder), kind_name(folder), folder.parent.name, ""
+        return JobSummary(*facts, state=visible(short))

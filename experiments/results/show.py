@@ -60,8 +60,8 @@ def report_command(arguments: Sequence[str], console: Console) -> int:
     if len(options.folder) > 1:
         from othello_lab.experiments.results.compare import compare, write_comparison
 
-        found = compare(options.folder)
-        write_comparison(found, options.output, console)
+        comparison = compare(options.folder)
+        write_comparison(comparison, options.output, console)
         return 0
     if options.output:
         raise ConfigError("--output is for the comparison of several runs")

@@ -112,7 +112,7 @@ def advantage_is_finite(cells: IntArray) -> bool:
     side, direction = np.concatenate(rows), np.concatenate(directions)
     one_sided = direction[:, None] * side
     ruled = side[direction == 0]
-    found = scipy.optimize.linprog(
+    solution = scipy.optimize.linprog(
         -one_sided.sum(axis=0),
         A_ub=-one_sided,
         b_ub=np.zeros(len(side)),
@@ -120,4 +120,4 @@ def advantage_is_finite(cells: IntArray) -> bool:
         b_eq=np.zeros(len(ruled) + 1),
         bounds=(-1, 1),
     )
-    return bool(-found.fun < 1e-6)
+    return bool(-solution.fun < 1e-6)

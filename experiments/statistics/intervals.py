@@ -38,11 +38,11 @@ def interval_text(value: float, low: float, high: float, bound: str = "", digits
     """
     if math.isnan(value):
         return "-"
-    told = f"{value:+z.{digits}f}"
+    text = f"{value:+z.{digits}f}"
     if bound:
-        return f"{bound} {told}"
+        return f"{bound} {text}"
     ends = "?" if math.isnan(low) else f"{low:z.{digits}f}, {high:z.{digits}f}"
-    return f"{told} [{ends}]"
+    return f"{text} [{ends}]"
 
 
 def elo_words(elo: float, low: float, high: float, bound: str, split: bool) -> str:
@@ -134,9 +134,9 @@ def bootstrap_intervals(
     # Student's t takes the place of the normal distribution: 1.96 for large N, 2.50 for 10.
     number = np.where(openings > 1, openings, np.nan)
     reach = scipy.special.stdtrit(number - 1, INSIDE) * np.sqrt((number + 1) / (number - 1))
-    asked = np.fmin(reach, _FARTHEST)
-    ends = scipy.special.ndtr([2 * bias - asked, 2 * bias + asked])
+    quantile = np.fmin(reach, _FARTHEST)
+    ends = scipy.special.ndtr([2 * bias - quantile, 2 * bias + quantile])
     columns = zip(sample.T, ends.T, strict=True)
     low, high = np.array([np.quantile(column, at) for column, at in columns]).reshape(-1, 2).T
-    stretch = reach / asked
+    stretch = reach / quantile
     return fitted + stretch * (low - fitted), fitted + stretch * (high - fitted)

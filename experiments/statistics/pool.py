@@ -137,8 +137,8 @@ def difference_of_two(ratings: Ratings, first: int = 0) -> tuple[float, float, f
     > 607 True
     """
     (elo, low, high), second = (ratings.elo, ratings.low, ratings.high), 1 - first
-    found = elo[first] - elo[second], low[first] - high[second], high[first] - low[second]
-    return *map(float, found), ratings.bound[first]  # type: ignore[return-value]
+    difference = elo[first] - elo[second], low[first] - high[second], high[first] - low[second]
+    return *map(float, difference), ratings.bound[first]  # type: ignore[return-value]
 
 
 def with_difference(ratings: Ratings, elo: float, low: float, high: float) -> Ratings:
@@ -209,12 +209,12 @@ def rate_pools(
     rated = []
     for members in sorted(parts, key=len, reverse=True):
         if len(members) > 1:
-            inside, place = np.unique(plays[members], return_inverse=True)
+            inside, strategy = np.unique(plays[members], return_inverse=True)
             held = next((n for n, agent in enumerate(members.tolist()) if agent == anchor), None)
             among = units.among(inside, units.by_colour)
-            anchored = None if held is None or len(inside) == 1 else int(place[held])
-            found = _rate(among, replicates, seed, anchored)
-            rated.append((members, _of_agents(found, place, held)))
+            anchored = None if held is None or len(inside) == 1 else int(strategy[held])
+            ratings = _rate(among, replicates, seed, anchored)
+            rated.append((members, _of_agents(ratings, strategy, held)))
     return rated
 
 
@@ -261,8 +261,8 @@ def rate_contrasts(
     low, high = bootstrap_intervals(sample @ rows[:, rated].T, values, seen)
     unknown = rows[:, ~rated].any(axis=1)
     value, low, high = (
-        np.where(unknown, np.nan, ELO * each)
-        for each in (values, np.fmin(low, values), np.fmax(high, values))
+        np.where(unknown, np.nan, ELO * part)
+        for part in (values, np.fmin(low, values), np.fmax(high, values))
     )
     alone = number < 2
     return value, np.where(alone, np.nan, low), np.where(alone, np.nan, high)
@@ -276,7 +276,6 @@ def _parts(units: PairUnits) -> tuple[int, IntArray]:
 
 
 def _rate(units: PairUnits, replicates: int, seed: int, anchor: int | None) -> Ratings:
-    """The ratings of a pool of one part."""
     counts = units.counts
     layers = Layers(counts @ SHARES, units.number)
     inside, by_colour, fitted = _fit_blocks(units, layers)
@@ -305,22 +304,21 @@ def _rate(units: PairUnits, replicates: int, seed: int, anchor: int | None) -> R
     )
 
 
-def _of_agents(ratings: Ratings, place: IntArray, anchor: int | None) -> Ratings:
-    """The ratings of agents from those of their strategies; place: of each agent's strategy;
-    anchor: the agent that was asked for."""
-    superiority = ratings.superiority[np.ix_(place, place)]
-    same = place[:, None] == place
+def _of_agents(ratings: Ratings, strategy: IntArray, anchor: int | None) -> Ratings:
+    """Return the ratings of agents from those of their strategies."""
+    superiority = ratings.superiority[np.ix_(strategy, strategy)]
+    same = strategy[:, None] == strategy
     superiority[same] = 0.5
     np.fill_diagonal(superiority, np.nan)
     return Ratings(
-        elo=ratings.elo[place],
-        low=ratings.low[place],
-        high=ratings.high[place],
-        bound=tuple(ratings.bound[each] for each in place),
-        split=ratings.split[place],
-        order=np.argsort(np.argsort(ratings.order)[place], kind="stable"),
+        elo=ratings.elo[strategy],
+        low=ratings.low[strategy],
+        high=ratings.high[strategy],
+        bound=tuple(ratings.bound[number] for number in strategy),
+        split=ratings.split[strategy],
+        order=np.argsort(np.argsort(ratings.order)[strategy], kind="stable"),
         superiority=superiority,
-        strategy=place,
+        strategy=strategy,
         anchor=None if ratings.anchor is None else anchor,
         advantage=ratings.advantage,
     )
@@ -363,9 +361,9 @@ def _with_intervals(
     """
     if anchor is not None:
         elo = elo - elo[anchor]
-        place = int(rated[:anchor].sum())
-        sample = np.hstack([sample[:, :-1] - sample[:, [place]], sample[:, -1:]])
-        fitted = np.append(fitted[:-1] - fitted[place], fitted[-1])
+        column = int(rated[:anchor].sum())
+        sample = np.hstack([sample[:, :-1] - sample[:, [column]], sample[:, -1:]])
+        fitted = np.append(fitted[:-1] - fitted[column], fitted[-1])
     if rated.sum() < 2:
         return elo, elo.copy(), elo.copy(), (0.0, 0.0, 0.0)  # the one rated agent is the scale's 0
     among = units.among(rated, by_colour=False)

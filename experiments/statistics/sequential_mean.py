@@ -29,8 +29,8 @@ def looks(most: int, first: int = FIRST_LOOK) -> list[int]:
     >>> looks(100)
     [40, 80, 100]
     """
-    found = [first << turn for turn in range(64) if first << turn < most]
-    return [*found, most]
+    numbers = [first << turn for turn in range(64) if first << turn < most]
+    return [*numbers, most]
 
 
 @dataclass(frozen=True)

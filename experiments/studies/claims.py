@@ -102,7 +102,7 @@ class Claims(MatchStudy):
     positions: Annotated[int, Whole(FIRST_LOOK)] = 100
 
     def check(self, plan: Plan) -> None:
-        _each(self.parsed, lambda claim: self._check(claim, plan))
+        _map_all(self.parsed, lambda claim: self._check(claim, plan))
 
     def _check(self, claim: Claim, plan: Plan) -> None:
         agents = self._agents(claim, plan)
@@ -122,7 +122,7 @@ class Claims(MatchStudy):
     @cached_property
     def parsed(self) -> list[Claim]:
         """Return all claims; ValueError with all that are wrong."""
-        return _each(_lines(self.claims), _parsed)
+        return _map_all(_lines(self.claims), _parsed)
 
     def runs(self, plan: Plan, played: Sequence[PlayedRun]) -> Sequence[RunRequest]:
         return [RunRequest(self._settings(claim, plan), str(claim)) for claim in self.parsed]
@@ -130,9 +130,9 @@ class Claims(MatchStudy):
     def conclude(self, plan: Plan, played: Sequence[PlayedRun]) -> Conclusion:
         import pandas as pd
 
-        found = {each.number: self._judged(each, plan) for each in played}
+        judged = {run.number: self._judged(run, plan) for run in played}
         verdicts = [
-            found.get(number, ClaimVerdict(str(claim), UNDECIDED, "no games yet", "-"))
+            judged.get(number, ClaimVerdict(str(claim), UNDECIDED, "no games yet", "-"))
             for number, claim in enumerate(self.parsed)
         ]
         findings = [_summary([v.verdict for v in verdicts])]
@@ -159,16 +159,15 @@ class Claims(MatchStudy):
 
     def _agents(self, claim: Claim, plan: Plan) -> dict[str, dict[str, Any]]:
         """Return the settings of a claim's agents, by their names in it; ConfigError."""
-        found = {}
+        settings = {}
         for text in _line_up(claim):
             try:
-                found[str(text)] = _settings_of(text, plan.settings)
+                settings[str(text)] = _settings_of(text, plan.settings)
             except ConfigError as error:
                 raise ConfigError(f"{claim}: {one_line(error)}") from error
-        return found
+        return settings
 
     def _settings(self, claim: Claim, plan: Plan) -> RunConfig:
-        """Return the settings of the run that tests a claim."""
         agents = self._agents(claim, plan)
         if isinstance(claim, StrengthClaim):
             return changed(plan.settings, agents=agents, schedule=self._schedule(claim))
@@ -194,10 +193,10 @@ class Claims(MatchStudy):
     def _judged(self, played: PlayedRun, plan: Plan) -> ClaimVerdict:
         claim = self.parsed[played.number]
         with played.record() as record:
-            about = record.head()["config"]["name"]
-            if not about.endswith(f": {claim}"):
+            name = record.head()["config"]["name"]
+            if not name.endswith(f": {claim}"):
                 raise ConfigError(
-                    f"{played.folder} has the games of another claim, '{about}': the claims have "
+                    f"{played.folder} has the games of another claim, '{name}': the claims have "
                     "changed since; start a new study"
                 )
             if isinstance(claim, StrengthClaim):
@@ -215,10 +214,10 @@ class Claims(MatchStudy):
             return ClaimVerdict(
                 str(claim), UNDECIDED, "No pair of games is complete.", amount, forfeits
             )
-        found, elo = None, ""
+        estimate, elo = None, ""
         if rated.any():
-            found = stopped_estimate(test.test, rated)
-            elo = f": {found.text}{'' if found.split else ' Elo'}"
+            estimate = stopped_estimate(test.test, rated)
+            elo = f": {estimate.text}{'' if estimate.split else ' Elo'}"
         upwards = claim.compare in (">=", ">")
         accepted = test.test.decide(counts)
         verdict = UNDECIDED if not accepted else HOLDS if (accepted == "H1") == upwards else FAILS
@@ -234,7 +233,7 @@ class Claims(MatchStudy):
             amount += f", {forfeits:,} forfeited"
         if verdict == HOLDS and 2 * forfeits > games:
             verdict, evidence = UNDECIDED, f"Forfeits do not show that a claim holds. {evidence}"
-        ends = (found.elo, found.low, found.high) if found else ()
+        ends = (estimate.elo, estimate.low, estimate.high) if estimate else ()
         return ClaimVerdict(str(claim), verdict, evidence, amount, forfeits, *ends)
 
     def _of_costs(self, claim: CostClaim, record: Record, plan: Plan) -> ClaimVerdict:
@@ -263,26 +262,26 @@ class Claims(MatchStudy):
         amount = counted(len(spent), "position")
         if not spent:
             return ClaimVerdict(str(claim), UNDECIDED, "There are no positions.", amount)
-        own, other = np.array(spent).T
-        evidence = f"{claim.first} took {_cost_text(own, claim.measure)} a position"
+        costs, others = np.array(spent).T
+        evidence = f"{claim.first} took {_cost_text(costs, claim.measure)} a position"
         ratio = np.nan
-        if claim.second is not None and other.all():
-            times = mean_interval(own / other, range(len(own)), weights=other)
+        if claim.second is not None and others.all():
+            times = mean_interval(costs / others, range(len(costs)), weights=others)
             ratio = times.value
-            theirs = _cost_text(other, claim.measure)
+            theirs = _cost_text(others, claim.measure)
             evidence += f", {times.text(3)} x {claim.second}'s {theirs}"
         return ClaimVerdict(str(claim), verdict, f"{evidence}, in {amount}.", amount, ratio=ratio)
 
     def _cost_verdict(self, claim: CostClaim, spent: Sequence[tuple[float, float]]) -> str:
         if len(spent) < FIRST_LOOK:
             return UNDECIDED
-        own, other = np.array(spent).T
-        found = mean_side(own - claim.number * other, self.positions, self.error)
-        if found.side is None:
+        costs, others = np.array(spent).T
+        mean = mean_side(costs - claim.number * others, self.positions, self.error)
+        if mean.side is None:
             return UNDECIDED
-        if found.side == 0:
+        if mean.side == 0:
             return HOLDS if "=" in claim.compare else FAILS
-        return HOLDS if (found.side > 0) == (">" in claim.compare) else FAILS
+        return HOLDS if (mean.side > 0) == (">" in claim.compare) else FAILS
 
 
 _WORDS = (HOLDS, FAILS, UNDECIDED)
@@ -316,12 +315,11 @@ def _summary(verdicts: Sequence[str]) -> str:
     if len(verdicts) == 1:
         return f"The claim {_SAID[verdicts[0]][0]}."
     number = {word: verdicts.count(word) for word in _WORDS}
-    told = [f"{number[word]} {_SAID[word][number[word] > 1]}" for word in _WORDS if number[word]]
-    return f"Of {counted(len(verdicts), 'claim')} {', '.join(told)}."
+    counts = [f"{number[word]} {_SAID[word][number[word] > 1]}" for word in _WORDS if number[word]]
+    return f"Of {counted(len(verdicts), 'claim')} {', '.join(counts)}."
 
 
 def _cost_text(spent: FloatArray, measure: str) -> str:
-    """Return the mean of a measure, one value an opening, with its interval."""
     mean = mean_interval(spent, range(len(spent)))
     return f"{mean.text(1, 1e6)} µs" if measure == "time" else f"{mean.text(1)} {measure}"
 
@@ -331,14 +329,12 @@ def _compared(claim: CostClaim) -> list[AgentText]:
 
 
 def _line_up(claim: Claim) -> list[AgentText]:
-    """The two agents that play for a claim."""
     if claim.second is not None:
         return [claim.first, claim.second]
     return [claim.first, _OTHER if claim.first == _RANDOM else _RANDOM]
 
 
 def _lines(claims: Any) -> list[str]:
-    """The claims one by one; ValueError."""
     if isinstance(claims, str) and claims.endswith((".yaml", ".yml")):
         try:
             claims = read_yaml(Path(claims))
@@ -361,17 +357,17 @@ def _lines(claims: Any) -> list[str]:
     return list(claims)
 
 
-def _each(what: Iterable[_In], do: Callable[[_In], _Out]) -> list[_Out]:
+def _map_all(what: Iterable[_In], do: Callable[[_In], _Out]) -> list[_Out]:
     """Return the result of ``do`` for each; ValueError with all errors."""
-    found, wrong = [], []
-    for each in what:
+    results, wrong = [], []
+    for item in what:
         try:
-            found.append(do(each))
+            results.append(do(item))
         except ValueError as error:
             wrong.append(one_line(error))
     if wrong:
         raise ValueError("; ".join(wrong))
-    return found
+    return results
 
 
 def _parsed(line: Any) -> Claim:
@@ -382,7 +378,6 @@ def _parsed(line: Any) -> Claim:
 
 
 def _settings_of(text: AgentText, settings: RunConfig) -> dict[str, Any]:
-    """The settings of an agent of a claim; ConfigError."""
     if text.name in settings.agents:
         made = copy.deepcopy(dict(settings.agents[text.name]))
     else:
@@ -411,8 +406,7 @@ def _known(settings: Mapping[str, Any]) -> str:
 def _spent(
     claim: CostClaim, position: Position, searchers: Mapping[str, SearchAgent]
 ) -> tuple[float, float]:
-    """Return the costs of the claim's search, or searches, on a position: the first's, and the
-    second's or 1, a factor of the claim's number."""
+    """Return the costs of a claim's searches on a position; 1 in the place of a second one."""
     column = MEASURES[claim.measure]
     rows = list(cost_rows(position, searchers))
     return float(rows[0][column]), float(rows[1][column]) if len(rows) > 1 else 1.0

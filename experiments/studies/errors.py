@@ -63,14 +63,14 @@ class Errors(RecordedStudy):
 
     def pieces(self, plan: Plan, record: Record | None) -> Sequence[Any]:
         assert record is not None
-        found = late_games(record, self.positions, self.empties, plan.settings.seed)
-        if not found:
+        games = late_games(record, self.positions, self.empties, plan.settings.seed)
+        if not games:
             raise ValueError(
                 f"no agent had a choice with {self.empties} or fewer empty squares in these games"
             )
-        return found
+        return games
 
-    def work(self, place: WorkerContext, piece: LateGame[LateMove]) -> Tables:
+    def work(self, context: WorkerContext, piece: LateGame[LateMove]) -> Tables:
         rows = judged_moves(piece, EndgameSolver(_TABLE_MB))
         return {"moves": rows}
 
@@ -81,12 +81,12 @@ class Errors(RecordedStudy):
         profile = error_profile(moves, plan.settings.seed)
         whole = profile[profile["empties"] == ALL]
         table = ResultTable("Moves against perfect play", ERROR_COLUMNS, error_cells(whole))
-        about = f"{counted(len(moves), 'move')} with {self.empties} or fewer empty squares"
+        sample = f"{counted(len(moves), 'move')} with {self.empties} or fewer empty squares"
         return Conclusion(
-            findings=list(_findings(whole, about, moves["opening"].nunique())),
+            findings=list(_findings(whole, sample, moves["opening"].nunique())),
             tables=[table, *worst_moves(moves)],
             frames={"errors": profile, "moves": moves},
-            figures=lambda: _figures(profile, costliest(moves, DRAWN), run.rules, about),
+            figures=lambda: _figures(profile, costliest(moves, DRAWN), run.rules, sample),
             notes=[_NOTE],
             agents=run.agents,
             details=run.details,
@@ -100,13 +100,13 @@ lost, a drawn one lost. Only moves with a choice count. Intervals are 95 %, from
 openings."""
 
 
-def _findings(whole: pd.DataFrame, about: str, openings: int) -> Iterable[str]:
+def _findings(whole: pd.DataFrame, sample: str, openings: int) -> Iterable[str]:
     rows = whole.to_dict("records")
     best, worst = rows[0], rows[-1]
     alike = len(rows) > 1 and best["loss"] == worst["loss"]
     who = "all agents made equally good ones" if alike else f"{best['agent']} made the best"
     yield (
-        f"Of {about}, from {counted(openings, 'opening')}, {who}: "
+        f"Of {sample}, from {counted(openings, 'opening')}, {who}: "
         f"{mean_of(best, 'loss').text()} discs lost a move against perfect play, "
         f"a best move in {mean_of(best, 'best_share').text(0, 100)} %."
     )
@@ -118,9 +118,9 @@ def _findings(whole: pd.DataFrame, about: str, openings: int) -> Iterable[str]:
             f"move in {mean_of(worst, 'best_share').text(0, 100)} %.{sure}"
         )
     turning = sorted(rows, key=lambda row: -row["turning_share"])
-    told = ", ".join(f"{row['agent']} {100 * row['turning_share']:.1f} %" for row in turning[:6])
+    shares = ", ".join(f"{row['agent']} {100 * row['turning_share']:.1f} %" for row in turning[:6])
     more = f", and {len(rows) - 6} more agents with fewer" if len(rows) > 6 else ""
-    yield f"Moves that changed the outcome: {told}{more}."
+    yield f"Moves that changed the outcome: {shares}{more}."
     yield from few_openings_warning(openings)
 
 
@@ -155,8 +155,8 @@ def worst_moves(moves: pd.DataFrame, form: str = "+d") -> Iterable[ResultTable]:
 
 
 def _figures(
-    profile: pd.DataFrame, costly: pd.DataFrame, rules: Ruleset, about: str
+    profile: pd.DataFrame, costly: pd.DataFrame, rules: Ruleset, sample: str
 ) -> Iterable[ReportFigure]:
     from othello_lab.experiments.studies.figures.errors import error_figures
 
-    return error_figures(profile, costly, rules, about)
+    return error_figures(profile, costly, rules, sample)

@@ -48,19 +48,19 @@ def _write(
     figures: list[Drawing],
     folder: Path,
 ) -> None:
-    about, done = record.head(), record.pieces()
+    head, done = record.head(), record.pieces()
     settings = plan.plan.settings
     failed = [(number, why) for number, why in done.items() if why]
     details = {
         plan.kind.word: plan.name,
-        **({"pieces": f"{len(done):,}"} if about["pieces"] else {}),
+        **({"pieces": f"{len(done):,}"} if head["pieces"] else {}),
         **({"failed": f"{len(failed):,}"} if failed else {}),
         "ruleset": plan.plan.rules.name,
         "seed": settings.seed,
-        "started": about["started"].replace("T", " "),
+        "started": head["started"].replace("T", " "),
         "workers": plan.plan.executor.text,
-        "machine": machine_in_words(about["machine"]),
-        "versions": ", ".join(f"{key} {value}" for key, value in about["versions"].items()),
+        "machine": machine_in_words(head["machine"]),
+        "versions": ", ".join(f"{key} {value}" for key, value in head["versions"].items()),
         **conclusion.details,
     }
     write_report(
@@ -74,8 +74,8 @@ def _write(
         figures=figures,
         notes=conclusion.notes,
         agents=described(settings.agents if conclusion.agents is None else conclusion.agents),
-        failed=[(plan.kind.piece, *each) for each in failed],
-        command=about["command"],
+        failed=[(plan.kind.piece, *failure) for failure in failed],
+        command=head["command"],
         details=details,
         settings=yaml.safe_dump(plan.as_data, sort_keys=False, allow_unicode=True),
     )

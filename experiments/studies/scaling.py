@@ -87,8 +87,8 @@ class Scaling(MatchStudy):
             for name, agent in plan.settings.agents.items()
             for level in self.levels
         }
-        told = ", ".join(f"{level:g}" for level in self.levels)
-        return [RunRequest(changed(plan.settings, agents=agents), f"{EFFORTS[self.by]} {told}")]
+        levels = ", ".join(f"{level:g}" for level in self.levels)
+        return [RunRequest(changed(plan.settings, agents=agents), f"{EFFORTS[self.by]} {levels}")]
 
     def conclude(self, plan: Plan, played: Sequence[PlayedRun]) -> Conclusion:
         seed, kinds = plan.settings.seed, list(plan.settings.agents)
@@ -107,22 +107,20 @@ class Scaling(MatchStudy):
         )
 
     def _at(self, agent: Mapping[str, Any], level: float) -> dict[str, Any]:
-        """An agent's settings at a level."""
         made = copy.deepcopy(dict(agent))
         if self.by == DEPTH:
             return made | {"depth": int(level)}
         if "depth" in made:
             made["depth"] = MAX_DEPTH
-        own = {self.by: level if self.by == SECONDS else int(level)}
-        return {"_target_": "othello_lab.agents.limited.Limited", "agent": made, **own}
+        limit = {self.by: level if self.by == SECONDS else int(level)}
+        return {"_target_": "othello_lab.agents.limited.Limited", "agent": made, **limit}
 
     # ------------------------------------------------------------------ numbers
 
     def _levels(
         self, table: pd.DataFrame, kinds: Sequence[str], pool: PairPool, seed: int
     ) -> pd.DataFrame:
-        """Return one row an agent and level: its strength and cost, and the gain of the step to it
-        by doubling, with an interval."""
+        """Return a row for each agent and level: strength, cost, and gain from the level before."""
         import pandas as pd
 
         rows = []
@@ -132,18 +130,17 @@ class Scaling(MatchStudy):
             steps[:, [pool.names.index(name) for name in names]] = step_weights(self.levels)
             gain = np.column_stack([*pool.contrasts(steps, seed)])
             for number, (name, level) in enumerate(zip(names, self.levels, strict=True)):
-                found = table.loc[name]
-                row = {"agent": kind, "level": level, "name": name, "games": found["games"]}
+                strength = table.loc[name]
+                row = {"agent": kind, "level": level, "name": name, "games": strength["games"]}
                 for column in ("elo", "low", "high", "bound", "split", *MEASURED):
-                    row[column] = found[column]
+                    row[column] = strength[column]
                 step = gain[number - 1] if number else np.full(3, np.nan)
                 row |= dict(zip(("gain", "gain_low", "gain_high"), step, strict=True))
                 rows.append(row)
         return pd.DataFrame(rows)
 
     def _weights(self, levels: pd.DataFrame, kind: str, effort: str, pool: PairPool) -> np.ndarray:
-        """Return the weights of a pool's agents in the gain of one kind by doubling its effort,
-        over the levels with a rating; all 0 if these are too few."""
+        """Return weights of the pool's agents in a gain by doubling; 0 if too few are rated."""
         rows = levels[(levels["agent"] == kind) & (levels["bound"] == "") & (levels[effort] > 0)]
         weights = np.zeros(len(pool.names))
         if len(set(rows[effort])) > 1:
@@ -160,13 +157,13 @@ class Scaling(MatchStudy):
         rows = []
         for effort in ("level", *MEASURED):
             weights = np.array([self._weights(levels, kind, effort, pool) for kind in kinds])
-            told = self.by if effort == "level" else MEASURED[effort]
+            words = self.by if effort == "level" else MEASURED[effort]
             known = [bool(row.any()) for row in weights]
             for kind, is_known, *ends in zip(
                 kinds, known, *pool.contrasts(weights, seed), strict=True
             ):
                 values = ends if is_known else [np.nan] * 3
-                rows.append((kind, told, *values))
+                rows.append((kind, words, *values))
         return pd.DataFrame(rows, columns=["agent", "effort", "elo", "low", "high"])
 
     def _between(
@@ -177,17 +174,16 @@ class Scaling(MatchStudy):
         pool: PairPool,
         seed: int,
     ) -> pd.DataFrame:
-        """Return the differences between agents' gains by doubling the level: agent (the one that
-        gains more), other, elo, low, high."""
+        """Return the differences between the agents' gains by doubling the level."""
         import pandas as pd
 
-        own = gains[gains["effort"] == self.by].dropna(subset=["elo"])
-        order = own.sort_values("elo", ascending=False)["agent"].tolist()
+        of_level = gains[gains["effort"] == self.by].dropna(subset=["elo"])
+        order = of_level.sort_values("elo", ascending=False)["agent"].tolist()
         pairs = list(combinations(order, 2))
         weights = {kind: self._weights(levels, kind, "level", pool) for kind in order}
         rows = np.array([weights[first] - weights[second] for first, second in pairs])
-        found = pool.contrasts(rows.reshape(len(pairs), len(pool.names)), seed) if pairs else ()
-        columns = dict(zip(("elo", "low", "high"), found, strict=False))
+        contrasts = pool.contrasts(rows.reshape(len(pairs), len(pool.names)), seed) if pairs else ()
+        columns = dict(zip(("elo", "low", "high"), contrasts, strict=False))
         names = {"agent": [pair[0] for pair in pairs], "other": [pair[1] for pair in pairs]}
         return pd.DataFrame(names | columns, columns=["agent", "other", "elo", "low", "high"])
 
@@ -196,13 +192,13 @@ class Scaling(MatchStudy):
     def _findings(
         self, gains: pd.DataFrame, between: pd.DataFrame, levels: pd.DataFrame
     ) -> Iterator[str]:
-        own = gains[gains["effort"] == self.by].dropna(subset=["elo"])
-        own = own.sort_values("elo", ascending=False)
-        if len(own):
-            told = ", ".join(f"{row.agent} {_elo(row)}" for row in own.itertuples())
-            yield f"Elo gained by each doubling of {EFFORTS[self.by]}: {told}."
+        of_level = gains[gains["effort"] == self.by].dropna(subset=["elo"])
+        of_level = of_level.sort_values("elo", ascending=False)
+        if len(of_level):
+            gained = ", ".join(f"{row.agent} {_elo(row)}" for row in of_level.itertuples())
+            yield f"Elo gained by each doubling of {EFFORTS[self.by]}: {gained}."
         if len(between):
-            best = between[between["agent"] == own["agent"].iloc[0]]
+            best = between[between["agent"] == of_level["agent"].iloc[0]]
             shown = best[best["low"] > 0]
             if len(shown) == len(best):
                 nearest = best.loc[best["elo"].idxmin()]
@@ -213,8 +209,8 @@ class Scaling(MatchStudy):
             else:
                 open_ = ", ".join(best.loc[~(best["low"] > 0), "other"])
                 yield (
-                    f"Who profits most is not settled: {own['agent'].iloc[0]} gained most, but its "
-                    f"lead over {open_} may be chance."
+                    f"Who profits most is not settled: {of_level['agent'].iloc[0]} gained most, "
+                    f"but its lead over {open_} may be chance."
                 )
         last = levels.dropna(subset=["gain_high"])
         for kind, rows in last.groupby("agent", sort=False):
@@ -236,8 +232,8 @@ class Scaling(MatchStudy):
     def _gains_table(self, gains: pd.DataFrame) -> ResultTable:
         efforts = list(dict.fromkeys(gains["effort"]))
         rows = [
-            [kind, *(_elo(row) for row in found.itertuples())]
-            for kind, found in gains.groupby("agent", sort=False)
+            [kind, *(_elo(row) for row in of_agent.itertuples())]
+            for kind, of_agent in gains.groupby("agent", sort=False)
         ]
         columns = ["agent", *(f"by {effort}" for effort in efforts)]
         return ResultTable("Elo gained by a doubling [95 %]", columns, rows)

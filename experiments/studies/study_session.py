@@ -86,23 +86,23 @@ class StudySession(Job[JobResult]):
         """Do the missing part of the record; return the material to conclude from, and True if it
         is all."""
 
-    def conclude(self, found: Any) -> Conclusion:
+    def conclude(self, material: Any) -> Conclusion:
         """Return the conclusion from the result of :meth:`make`."""
         study: Any = self.plan.study  # of the class that concludes from this
-        made: Conclusion = study.conclude(self.plan.plan, found)
+        made: Conclusion = study.conclude(self.plan.plan, material)
         return made
 
-    def found(self) -> Any:
+    def material(self) -> Any:
         """Return the material to conclude from, of a session that concludes; ConfigError."""
-        found, _ = self.make()
-        if not found:
+        material, _ = self.make()
+        if not material:
             raise ConfigError(f"{self.folder}: nothing of this {self.kind} is done yet")
-        return found
+        return material
 
-    def report(self, found: Any, to: Path | None = None) -> int:
+    def report(self, material: Any, to: Path | None = None) -> int:
         """Conclude, print and write the report; return the exit code of the conclusion. to: the
         folder for it, if it is not that of the job."""
-        conclusion = self.conclude(found)
+        conclusion = self.conclude(material)
         tell(self.plan, self.record, conclusion, to or self.folder, self.console)
         return conclusion.exit_code
 
@@ -111,7 +111,7 @@ class StudySession(Job[JobResult]):
         if not self.concludes:
             self.record.expect(len(steps))
             done = self.done()
-            yield from (each for each in enumerate(steps) if each[0] not in done)
+            yield from (step for step in enumerate(steps) if step[0] not in done)
 
     def prepare(self, stack: ExitStack) -> None:
         if not self.resumed:
@@ -131,15 +131,15 @@ class StudySession(Job[JobResult]):
 
     def work(self, stack: ExitStack) -> JobResult:
         record, clock = self.record, time.perf_counter()
-        found, complete = self.make()
+        material, complete = self.make()
         record.finish(time.perf_counter() - clock, complete)
-        code = self.report(found) if found else 0
+        code = self.report(material) if material else 0
         failed = [(number, why) for number, why in self.done().items() if why]
         for number, why in failed[:MOST_TOLD]:
             self.say(f"failed  {self.plan.kind.piece} {number}: {why}")
         if not complete:
             self.tell_hint()
-            if not found:
+            if not material:
                 raise KeyboardInterrupt
             return JobResult(self.folder, complete, 130)
         return JobResult(self.folder, complete, 1 if failed else code)
@@ -189,18 +189,18 @@ def resume(
     maker: as in :func:`study`."""
     with locked(folder):
         with reading(folder, maker.kind.word) as record:
-            about = record.head()
-        config, described = recorded_settings(folder, about, maker.kind)
+            head = record.head()
+        config, described = recorded_settings(folder, head, maker.kind)
         settings = options.settings(folder, config)
         built = _built(settings, described, maker.kind)
         now, foreign = (
             study_versions(settings, described, maker),
-            foreign_code(built, about["versions"]),
+            foreign_code(built, head["versions"]),
         )
-        options.check(folder, about, now, foreign, console)
+        options.check(folder, head, now, foreign, console)
         # Other files of the folder may name code, too.
         with only(None if options.trust else foreign_targets(built)):
-            plan = planned(about["name"], described, settings, maker.kind, maker.of)
+            plan = planned(head["name"], described, settings, maker.kind, maker.of)
             return maker.session(plan)(plan, maker, console, options).go_on(folder, command)
 
 
@@ -211,14 +211,14 @@ def report(folder: Path, console: Console, figures: str | None, maker: RecordMak
     figures: where to draw them; None as the study was asked. maker: as in :func:`study`.
     """
     with reading(folder, maker.kind.word) as record:
-        about = record.head()
-        if not (about["complete"] or maker.reports_early):
+        head = record.head()
+        if not (head["complete"] or maker.reports_early):
             raise ConfigError(
                 f"{folder}: this {maker.kind.word} is not complete; resume writes its report too"
             )
         with only(()):
             session = concluding(record, console, figures, maker)
-            session.report(session.found())
+            session.report(session.material())
 
 
 def concluding(
@@ -226,25 +226,25 @@ def concluding(
 ) -> StudySession:
     """Return the session of a recorded study that does nothing but conclude. The arguments are as
     :func:`report` has them."""
-    folder, about = record.path.parent, record.head()
-    config, described = recorded_settings(folder, about, maker.kind)
+    folder, head = record.path.parent, record.head()
+    config, described = recorded_settings(folder, head, maker.kind)
     settings = typed(config)
     settings.figures = figures or settings.figures
     settled = _settled(folder, settings)
-    plan = planned(about["name"], described, settings, maker.kind, maker.of, settled)
+    plan = planned(head["name"], described, settings, maker.kind, maker.of, settled)
     session = maker.session(plan)(plan, maker, console, concludes=True)
     session.folder, session.record = folder, record
     return session
 
 
 def recorded_settings(
-    folder: Path, about: Mapping[str, Any], kind: KindEntry
+    folder: Path, head: Mapping[str, Any], kind: KindEntry
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings of a run in a record, and those of the study itself; ConfigError.
 
     about: the head of the record.
     """
-    config = dict(about["config"])
+    config = dict(head["config"])
     described = config.pop(kind.group, None)
     if not isinstance(described, dict):
         raise ConfigError(f"{folder}: its record does not say what {kind.word} it is")
@@ -252,7 +252,6 @@ def recorded_settings(
 
 
 def _settled(folder: Path, settings: RunConfig) -> Plan:
-    """Return the plan of a study, to report on it."""
     rows = [AgentRow.of(n, name, {}, 1, True, False) for n, name in enumerate(settings.agents)]
     if has_begun(folder / GAMES):
         with reading(folder / GAMES) as games:
@@ -290,17 +289,14 @@ def pieces_of(plan: StudyPlan, folder: Path | None) -> list[Task]:
 def _runs(
     plan: StudyPlan, played: Mapping[int, PlayedRun], checked: bool = True
 ) -> list[RunRequest]:
-    """The runs that a study of matches asks for, the settings of new ones checked; ConfigError.
-
-    played: by number. checked: False to take the settings as they are.
-    """
+    """Return the runs that a study asks for, the settings of new ones ``checked``; ConfigError."""
     study = plan.study
     assert isinstance(study, MatchStudy)
     with plan.refusals():
-        asked = list(study.runs(plan.plan, list(played.values())))
-    for each in asked[len(played) :] if checked else ():
-        plan_of(each.settings)
-    return asked
+        requests = list(study.runs(plan.plan, list(played.values())))
+    for request in requests[len(played) :] if checked else ():
+        plan_of(request.settings)
+    return requests
 
 
 # ---------------------------------------------------------------------- positions
@@ -328,8 +324,8 @@ class PositionSession(StudySession):
             return self.tables(), True
         folder = self._study.run_folder()
         if self._study.needs_run(self.plan.plan):
-            folder, asked = self.folder / GAMES, RunRequest(self.settings, GAMES)
-            if not play_part(asked, folder, self.plan.title, self.console, self.options):
+            folder, request = self.folder / GAMES, RunRequest(self.settings, GAMES)
+            if not play_part(request, folder, self.plan.title, self.console, self.options):
                 return {}, False
         complete = self.do_missing(folder)
         return self.tables(), complete
@@ -359,7 +355,6 @@ class PositionSession(StudySession):
         return complete
 
     def _work_on(self, left: Sequence[Task], total: int) -> None:
-        """Work on these pieces. total: the number of all pieces, for the progress."""
         plan = self.plan
         job = functools.partial(job_of, dict(plan.described))
         with ExitStack() as stack:
@@ -398,35 +393,35 @@ class MatchSession(StudySession):
         """Play missing and incomplete runs until no further run is needed; return those with games,
         and True if they are all there."""
         played = dict[int, PlayedRun]()
-        asked = _runs(self.plan, played, self.resumed)
+        requests = _runs(self.plan, played, self.resumed)
         while True:
-            for number, each in enumerate(asked):
-                if number in played and played[number].asked == each:
+            for number, request in enumerate(requests):
+                if number in played and played[number].request == request:
                     continue
-                run = PlayedRun.read(number, self.folder / str(number), each)
+                run = PlayedRun.read(number, self.folder / str(number), request)
                 goes_on = self.concludes or (run is not None and run.complete)
                 if not goes_on:
-                    line = f"{self.plan.name}: run {number + 1} of {len(asked)}: {each.about}"
+                    line = f"{self.plan.name}: run {number + 1} of {len(requests)}: {request.title}"
                     self.console.rule(plain(line))
-                    goes_on = self.play(number, each)
-                    run = PlayedRun.read(number, self.folder / str(number), each)
+                    goes_on = self.play(number, request)
+                    run = PlayedRun.read(number, self.folder / str(number), request)
                 if run is not None and number not in self.done():  # with its failure
                     played[number] = run
                 if not goes_on:
                     return list(played.values()), False
-            before, asked = asked, _runs(self.plan, played, not self.concludes)
-            if asked == before:
+            before, requests = requests, _runs(self.plan, played, not self.concludes)
+            if requests == before:
                 return list(played.values()), True
 
-    def play(self, number: int, asked: RunRequest) -> bool:
+    def play(self, number: int, request: RunRequest) -> bool:
         """Play or continue a run; return True if the study can go on."""
         folder = self.folder / str(number)
-        return play_part(asked, folder, self.plan.title, self.console, self.options)
+        return play_part(request, folder, self.plan.title, self.console, self.options)
 
 
-def job_of(described: Mapping[str, Any], place: WorkerContext, content: Any) -> Tables:
+def job_of(described: Mapping[str, Any], context: WorkerContext, content: Any) -> Tables:
     """Do a piece of the study with these settings, in a worker."""
-    return _study_of(yaml.safe_dump(described)).work(place, content)
+    return _study_of(yaml.safe_dump(described)).work(context, content)
 
 
 @functools.lru_cache(maxsize=4)

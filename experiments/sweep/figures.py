@@ -67,7 +67,6 @@ def setting_figures(
 
 
 def _chart_of(runs: pd.DataFrame) -> Callable[..., Figure]:
-    """Return the chart for this number of agents."""
     return agents_chart if runs["agent"].nunique() > MOST_LINES else sweep_chart
 
 
@@ -121,7 +120,6 @@ def _zero(runs: pd.DataFrame) -> str:
 
 
 def _joined(runs: pd.DataFrame, group: Sequence[str]) -> pd.Series:
-    """The values of keys that vary together as one column."""
     if len(group) == 1:
         column = runs[group[0]]
         return column if _numeric(column) else column.astype(str)
@@ -148,19 +146,19 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
     _check(runs, measure, setting, other, "low", "high", "split", "reference")
     numeric = _numeric(runs[setting])
     values = _values(runs[setting])
-    places = {value: value if numeric else place for place, value in enumerate(values)}
+    positions = {value: value if numeric else number for number, value in enumerate(values)}
     agents = styled(runs["agent"])
     # Agents stand beside each other where their intervals would hide one another.
-    apart = 0.05 * min(np.diff(list(places.values())), default=1) * (measure == "elo")
-    with _panels(runs, other, 2.4, max(3.4, 0.5 * len(places))) as (figure, panels):
+    apart = 0.05 * min(np.diff(list(positions.values())), default=1) * (measure == "elo")
+    with _panels(runs, other, 2.4, max(3.4, 0.5 * len(positions))) as (figure, panels):
         for axes, inside in panels:
             for number, (name, look) in enumerate(agents):
                 rows = inside[(inside["agent"] == name) & inside[measure].notna()]
-                x = np.array([places[value] for value in rows[setting]])
+                x = np.array([positions[value] for value in rows[setting]])
                 x = x + apart * (number - (len(agents) - 1) / 2)
                 style = look | {"label": drawn(name), "markersize": 6}
                 _points(axes, x, rows, measure, style if numeric else style | _NO_LINE)
-            _label_settings(axes, setting, places, numeric)
+            _label_settings(axes, setting, positions, numeric)
         _label_measure(panels[0][0], runs, measure)
         lines, labels = panels[0][0].get_legend_handles_labels()
         legend = figure.legend(lines, labels, loc="outside right center", title="agent")
@@ -182,15 +180,14 @@ def agents_chart(
 
 
 def _maps(runs: pd.DataFrame, measure: str, setting: str, other: str | None) -> Figure:
-    """Return a heat map for each value of the column ``other``, or one. Its columns are the values
-    of ``setting``, its rows the agents."""
+    """Draw a heat map for each value of ``other``: agents down, values of ``setting`` across."""
     columns, rows = (_values(runs[name]) for name in (setting, "agent"))
-    found = runs[measure].dropna()
+    values = runs[measure].dropna()
     if measure == "elo":
-        most = max(found.abs().max(), 1)
+        most = max(values.abs().max(), 1)
         norm, shades = Normalize(-most, most), DIVERGING
     else:
-        norm, shades = LogNorm(found.min(), max(found.max(), 1.01 * found.min())), SEQUENTIAL
+        norm, shades = LogNorm(values.min(), max(values.max(), 1.01 * values.min())), SEQUENTIAL
     label, names = _MAP_LABELS[measure], [_shown(value) for value in columns]
     width, height = max(2.5, 0.75 * len(columns) + 1.2), 2 + 0.45 * len(rows)
     with _panels(runs, other, 2.5, width, height) as (figure, panels):
@@ -199,10 +196,10 @@ def _maps(runs: pd.DataFrame, measure: str, setting: str, other: str | None) -> 
             texts = np.full(cells.shape, "", dtype=object)
             titles = texts.copy()
             for run in inside.to_dict("records"):
-                place = rows.index(run["agent"]), columns.index(run[setting])
-                cells[place], texts[place] = run[measure], _cell(run, measure)
+                cell = rows.index(run["agent"]), columns.index(run[setting])
+                cells[cell], texts[cell] = run[measure], _cell(run, measure)
                 where = f"agent = {_shown(run['agent'])}, {setting} = {_shown(run[setting])}"
-                titles[place] = f"{run['agent']}\n{where}\n{_measured(run, measure)}"
+                titles[cell] = f"{run['agent']}\n{where}\n{_measured(run, measure)}"
             heat(figure, axes, cells, shades, label, norm, texts, 8, titles=titles)
             axes.set_xticks(range(len(columns)), names)
             axes.tick_params(axis="x", rotation=0 if max(map(len, names)) <= 8 else 90)
@@ -225,8 +222,7 @@ def _check(
 def _panels(
     runs: pd.DataFrame, other: str | None, beside: float, width: float, height: float = 5
 ) -> Iterator[tuple[Figure, list[tuple[Axes, pd.DataFrame]]]]:
-    """Return a figure with axes for the runs of each value of ``other``, or for all. beside, width,
-    height: inches beside all axes, and of each."""
+    """Yield a figure with axes, and the runs, of each value of ``other``; sizes in inches."""
     values = _values(runs[other]) if other else [None]
     with blank(beside + width * len(values), height, _context(runs)) as figure:
         grid = figure.subplots(1, len(values), sharey=True, squeeze=False)[0]
@@ -247,7 +243,6 @@ def _shown(value: Any) -> str:
 
 
 def _measured(row: Mapping[Any, Any], measure: str) -> str:
-    """Return the value of a cell for its tooltip."""
     if np.isnan(row[measure]):
         return ""
     if measure == "elo":
@@ -257,7 +252,6 @@ def _measured(row: Mapping[Any, Any], measure: str) -> str:
 
 
 def _cell(row: Mapping[Any, Any], measure: str) -> str:
-    """Return the text in a cell of a heat map."""
     value = row[measure]
     if np.isnan(value):
         return ""
@@ -267,7 +261,6 @@ def _cell(row: Mapping[Any, Any], measure: str) -> str:
 
 
 def _context(runs: pd.DataFrame) -> str:
-    """Return the number of runs, and of games behind an agent's points."""
     few, many = runs["games"].min(), runs["games"].max()
     games = counted(many, "game") if few == many else f"{few:,} to {many:,} games"
     return f"{counted(runs['run'].nunique(), 'run')}, {games} an agent"
@@ -308,7 +301,6 @@ def _points(
 
 
 def _label_measure(axes: Axes, runs: pd.DataFrame, measure: str) -> None:
-    """Label the upright axis and set its range."""
     if measure == "elo":
         zero = runs["reference"].iloc[0] or "mean of the run"
         axes.set_ylabel(drawn(f"Elo (95 % interval, {zero} = 0)"))

@@ -57,7 +57,7 @@ class Sweep(MatchStudy):
         try:
             made = cls(**settings)
             pairs = zip(made.combinations, made.changes, strict=True)
-            fits = all(isinstance(each, dict) and _are_words(words) for words, each in pairs)
+            fits = all(isinstance(changes, dict) and _are_words(words) for words, changes in pairs)
         except (TypeError, ValueError):
             fits = False
         if not (fits and _are_words(made.folders)):
@@ -71,14 +71,18 @@ class Sweep(MatchStudy):
 
     def requests(self, base: Mapping[str, Any]) -> list[RunRequest]:
         """Return its runs. base: the settings of its plan, as plain data."""
-        found, values = [], self.values
-        for number, (words, own) in enumerate(zip(self.combinations, self.changes, strict=True)):
-            settings = typed({**base, **own})
-            kept = [word for word in words if not word.lstrip("+").startswith("games=")]
-            kept += [f"games={settings.games}"]  # there may be more than at the beginning
-            command = as_typed(["run", *(f"--config-dir={each}" for each in self.folders), *kept])
-            found.append(RunRequest(settings, in_a_line(values, number), command))
-        return found
+        requests, values = [], self.values
+        for number, (words, changes) in enumerate(
+            zip(self.combinations, self.changes, strict=True)
+        ):
+            settings = typed({**base, **changes})
+            command_words = [word for word in words if not word.lstrip("+").startswith("games=")]
+            command_words += [f"games={settings.games}"]  # there may be more than at the beginning
+            command = as_typed(
+                ["run", *(f"--config-dir={folder}" for folder in self.folders), *command_words]
+            )
+            requests.append(RunRequest(settings, in_a_line(values, number), command))
+        return requests
 
     def runs(self, plan: Plan, played: Sequence[PlayedRun]) -> Sequence[RunRequest]:
         return self.requests(plan.as_data)
@@ -96,9 +100,9 @@ class SweepSession(MatchSession):
 
     retries = True
 
-    def play(self, number: int, asked: RunRequest) -> bool:
+    def play(self, number: int, request: RunRequest) -> bool:
         try:
-            return super().play(number, asked)
+            return super().play(number, request)
         except (ConfigError, RunStopped) as error:
             why = getattr(error, "why", "") or one_line(error)  # the sweep is to be continued
         except Exception as error:
@@ -106,7 +110,7 @@ class SweepSession(MatchSession):
             with logging_to(self.folder / LOG, self.settings.log_level):
                 log.exception("run %d failed", number)
         self.say(f"failed: {why}")
-        self.record.write_pieces([TaskResult(number, {}, f"{asked.about}: {why}")])
+        self.record.write_pieces([TaskResult(number, {}, f"{request.title}: {why}")])
         return True
 
 
@@ -131,14 +135,16 @@ def sweep(
         raise ConfigError(
             "run -m: no setting has several values; write them with commas, such as depth=1,2,3"
         )
-    settings = [checked_settings(compose("run", each, folders), each) for each in known]
+    settings = [
+        checked_settings(compose("run", combination, folders), combination) for combination in known
+    ]
     hydra = compose("run", [*known[0], *places], folders).hydra
     if hydra.sweeper.params:
         raise ConfigError("hydra.sweeper.params: a sweep's values stand in its command, KEY=a,b")
     first, base = settings[0], asdict(settings[0])
     changes = [
-        {key: value for key, value in asdict(each).items() if value != base[key]}
-        for each in settings
+        {key: value for key, value in asdict(combination).items() if value != base[key]}
+        for combination in settings
     ]
     described = {"combinations": known, "changes": changes, "folders": list(folders)}
     plan = planned(first.name, described, first, SWEEP, Sweep)
@@ -156,9 +162,9 @@ class RecordedSweep:
     """
 
     folder: Path
-    about: Mapping[str, Any]
+    head: Mapping[str, Any]
     study: Sweep
-    asked: list[RunRequest]
+    requests: list[RunRequest]
     played: list[PlayedRun]
     states: dict[int, str]
 
@@ -166,13 +172,13 @@ class RecordedSweep:
     def read(cls, folder: Path) -> RecordedSweep:
         """Return the sweep in a folder; ConfigError if there is none."""
         with reading(folder, SWEEP.word) as record:
-            about, failures = record.head(), record.pieces()
-            config, described = recorded_settings(folder, about, SWEEP)
+            head, failures = record.head(), record.pieces()
+            config, described = recorded_settings(folder, head, SWEEP)
         study = Sweep.from_settings(described, str(folder))
-        asked = study.requests(config)
+        requests = study.requests(config)
         states, played = dict[int, str](), list[PlayedRun]()
-        for number, each in enumerate(asked):
-            run = PlayedRun.read(number, folder / str(number), each)
+        for number, request in enumerate(requests):
+            run = PlayedRun.read(number, folder / str(number), request)
             if number in failures:
                 states[number] = "failed"
             elif run is None:
@@ -180,7 +186,7 @@ class RecordedSweep:
             else:
                 states[number] = "finished" if run.complete else "stopped"
                 played.append(run)
-        return cls(folder, about, study, asked, played, states)
+        return cls(folder, head, study, requests, played, states)
 
     def table(self) -> pd.DataFrame:
         """Return the table of :func:`load`; ConfigError if there is none."""

@@ -69,7 +69,6 @@ def played_again(
 
 
 def _scheduled(row: GameRow, rules: Ruleset) -> ScheduledGame:
-    """Return a game as if it were a pair of its own."""
     opening = Opening.read(row.opening, rules)
     return ScheduledGame(row.game, row.game, row.black, row.white, opening, row.seed)
 

@@ -57,12 +57,11 @@ class Checked:
         self._settings = typed(config)
 
     def _compare_settings(self, name: str) -> None:
-        """Compare the head of the record with the settings in it. name: of the job."""
         settings = self._settings
         due = {"name": name, "seed": settings.seed, "ruleset": settings.ruleset.name}
         for key, wanted in due.items():
-            if (found := self._head[key]) != wanted:
-                said = f"{self._head['kind']}: {key}: {found!r} is recorded, {wanted!r} is due"
+            if (recorded := self._head[key]) != wanted:
+                said = f"{self._head['kind']}: {key}: {recorded!r} is recorded, {wanted!r} is due"
                 self.wrong[SETTINGS].append(said)
 
     def _compare_files(self, files: DerivedFiles) -> None:

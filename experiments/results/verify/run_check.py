@@ -92,9 +92,9 @@ class Verification(Checked):
         recorded = [(name, json.loads(config)) for name, config in self._record.rows(sql)]
         self.extents[SETTINGS] = counted(len(recorded), "agent")
         self._compare_settings(settings.name)
-        for found, wanted in zip_longest(recorded, settings.agents.items()):
-            if found != wanted:
-                self.wrong[SETTINGS].append(f"agent: {found} is recorded, {wanted} is due")
+        for row, wanted in zip_longest(recorded, settings.agents.items()):
+            if row != wanted:
+                self.wrong[SETTINGS].append(f"agent: {row} is recorded, {wanted} is due")
 
     def _check_games(self) -> set[int]:
         """Check all games by the rules; return those that cannot be followed."""
@@ -181,10 +181,9 @@ class Verification(Checked):
             )
 
     def _check_files(self) -> None:
-        """Check the schedule, and all files of the folder."""
         try:
-            about = built_from(self._settings)
-            places = {key: about[key] for key in ("schedule", "openings")}
+            settings = built_from(self._settings)
+            places = {key: settings[key] for key in ("schedule", "openings")}
             self._refuse(foreign_code(places, self._head["versions"]))
             plan = recorded_plan(self._record, self._trust)
             recorded = self._record.openings()

@@ -66,7 +66,7 @@ class StudyVerification(Checked):
         session = concluding(record, Console(quiet=True), None, maker)
         self._compare_settings(record.head()["name"])
         folders = sorted(path.parent for path in record.path.parent.glob(f"**/{RECORD}"))
-        runs = [each for each in folders if kind_name(each) == RUN and has_begun(each)]
+        runs = [path for path in folders if kind_name(path) == RUN and has_begun(path)]
         for run in runs:
             self._check_run(run, seconds=seconds / len(runs), seed=seed, **options)
         if runs:
@@ -86,17 +86,17 @@ class StudyVerification(Checked):
         name = folder.relative_to(self._record.path.parent)
         try:
             with reading(folder) as record:
-                found = Verification(record, **options)
+                verification = Verification(record, **options)
         except ConfigError as error:
             self.unchecked.append(f"run {name}: {one_line(error)}")
             return
-        self.replayed, self.games = self.replayed + found.replayed, self.games + found.games
-        for check, said in found.wrong.items():
-            self.wrong[RUNS] += [f"{name}: {check}: {each}" for each in said]
-        self.unchecked += [f"run {name}: {said}" for said in found.unchecked]
+        self.replayed += verification.replayed
+        self.games += verification.games
+        for check, said in verification.wrong.items():
+            self.wrong[RUNS] += [f"{name}: {check}: {line}" for line in said]
+        self.unchecked += [f"run {name}: {said}" for said in verification.unchecked]
 
     def _check_pieces(self, session: StudySession, rng: random.Random, seconds: float) -> None:
-        """Do pieces again, as many as there is time for, and compare their rows."""
         plan, study = session.plan, session.plan.study
         assert isinstance(study, PositionStudy)
         folder = self._record.path.parent / GAMES
@@ -127,11 +127,11 @@ class StudyVerification(Checked):
 
     def _rows(self, piece: int) -> dict[str, list[Any]]:
         """Return the recorded rows of a piece, by table, without times."""
-        found: dict[str, list[Any]] = defaultdict(list)
+        rows: dict[str, list[Any]] = defaultdict(list)
         sql = "select table_name, row from rows where piece = ? order by table_name, number"
         for table, row in self._record.rows(sql, [piece]):
-            found[table].append(json.loads(row))
-        return timeless_rows(found)
+            rows[table].append(json.loads(row))
+        return timeless_rows(rows)
 
 
 def timeless_rows(tables: Tables) -> dict[str, list[Any]]:

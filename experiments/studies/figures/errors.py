@@ -24,7 +24,7 @@ from othello_lab.experiments.report.figures.tooltips import SHADED, plot_line, s
 
 
 def error_figures(
-    profile: pd.DataFrame, costly: pd.DataFrame, rules: Ruleset, about: str
+    profile: pd.DataFrame, costly: pd.DataFrame, rules: Ruleset, sample: str
 ) -> Iterator[ReportFigure]:
     """The figures of the study: see :mod:`experiments.studies.errors`.
 
@@ -36,9 +36,9 @@ def error_figures(
             name="error_profile",
             title="Error profile",
             caption="Mean discs lost a move against perfect play, and the share of best moves, of "
-            f"{about}, by the number of empty squares."
+            f"{sample}, by the number of empty squares."
             + shaded_note(by_empties["agent"].nunique()),
-            chart=error_chart(by_empties, about),
+            chart=error_chart(by_empties, sample),
         )
     if len(costly):
         yield ReportFigure(
@@ -46,7 +46,7 @@ def error_figures(
             title="The costliest moves, drawn",
             caption="The move played, and the best moves. A number on a square is the mover's "
             "final lead in discs with perfect play after that move.",
-            chart=costly_chart(costly, rules, f"{len(costly)} of {about}"),
+            chart=costly_chart(costly, rules, f"{len(costly)} of {sample}"),
         )
 
 
@@ -62,8 +62,8 @@ def costly_chart(costly: pd.DataFrame, rules: Ruleset, context: str = "") -> Fig
         position = Position.from_obf(row["position"], rules)
         got = {row["best"]: row["score"], row["move"]: row["score"] - row["loss"]}
         labels = {parse_square(move, rules.side): f"{discs:+d}" for move, discs in got.items()}
-        told = f"{row['agent']} played {row['move']}, not {row['best']} (game {row['game']})"
-        draw_board(axes, position, labels, f"{turn_text(position)}\n{wrapped(told, 44)}")
+        title = f"{row['agent']} played {row['move']}, not {row['best']} (game {row['game']})"
+        draw_board(axes, position, labels, f"{turn_text(position)}\n{wrapped(title, 44)}")
     return figure
 
 

@@ -47,7 +47,7 @@ _DEPTH = _Panel("depth", "plies ahead (mean)", "{:.1f}".format)
 
 
 def loss_figures(
-    profile: pd.DataFrame, about: str, exact_from: int | None
+    profile: pd.DataFrame, sample: str, exact_from: int | None
 ) -> Iterator[ReportFigure]:
     """Yield the figures of the study: see :mod:`experiments.studies.losses`.
 
@@ -62,7 +62,7 @@ def loss_figures(
         title="Where the discs go",
         caption="Mean discs that each agent gives away in a game, by band of plies, with 95 % "
         f"intervals over openings; to the right the mean time and depth of the same moves.{border}",
-        chart=loss_chart(whole, about, exact_from),
+        chart=loss_chart(whole, sample, exact_from),
     )
     decided = parts[parts["result"].isin(RESULTS) & (parts["games"] >= _LEAST_GAMES)]
     if len(set(decided["result"])) > 1:
@@ -71,7 +71,7 @@ def loss_figures(
             title="Where the discs go, by result",
             caption="The same losses, separately for the games that an agent won, drew and lost. "
             f"Results with fewer than {_LEAST_GAMES} games of an agent are not drawn.",
-            chart=result_chart(decided, about, exact_from),
+            chart=result_chart(decided, sample, exact_from),
         )
 
 
@@ -83,7 +83,7 @@ def loss_chart(profile: pd.DataFrame, context: str = "", exact_from: int | None 
     exact_from: the first ply with a solved move, marked by a dotted line.
     """
     check_frame(profile, ["agent", "plies", "loss_game", "microseconds", "depth"])
-    panels = [_LOSS, *(each for each in (_TIME, _DEPTH) if profile[each.measure].notna().any())]
+    panels = [_LOSS, *(panel for panel in (_TIME, _DEPTH) if profile[panel.measure].notna().any())]
     return _drawn(profile, [(panel, profile, "") for panel in panels], context, exact_from)
 
 
@@ -107,7 +107,6 @@ def _drawn(
     context: str,
     exact_from: int | None,
 ) -> Figure:
-    """Draw a panel of each frame, below its title."""
     bands = list(dict.fromkeys(profile["plies"]))
     styles = styled(dict.fromkeys(profile["agent"]))
     shared = len({panel for panel, _, _ in parts}) == 1
@@ -117,7 +116,7 @@ def _drawn(
             _panel(axes, panel, frame, bands, styles)
             axes.set_title(title, fontsize="medium")
             if panel is _LOSS and exact_from is not None:
-                axes.axvline(_place(exact_from, bands), color=GREY, linestyle=":")
+                axes.axvline(_position(exact_from, bands), color=GREY, linestyle=":")
             if not shared or axes is grid[0]:
                 axes.set_ylabel(panel.label)
         for axes in grid:
@@ -129,19 +128,22 @@ def _drawn(
             for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
         )
         legend = figure.legend(
-            handles.values(), [names[each] for each in handles], loc="outside lower center", ncols=2
+            handles.values(),
+            [names[label] for label in handles],
+            loc="outside lower center",
+            ncols=2,
         )
         name_legend(legend, dict(styles))
     return figure
 
 
-def _place(ply: int, bands: Sequence[str]) -> float:
+def _position(ply: int, bands: Sequence[str]) -> float:
     """Return the place of the beginning of a ply on an axis of bands."""
-    for place, band in enumerate(bands):
+    for number, band in enumerate(bands):
         first, _, last = band.rpartition("-")
         begin, end = int(first or last), int(last)
         if ply <= end:
-            return place - 0.5 + (ply - begin) / (end - begin + 1)
+            return number - 0.5 + (ply - begin) / (end - begin + 1)
     return len(bands) - 0.5
 
 
@@ -152,12 +154,12 @@ def _panel(
     bands: Sequence[str],
     styles: Sequence[tuple[str, dict]],
 ) -> None:
-    for place, (name, style) in enumerate(styles):
+    for number, (name, style) in enumerate(styles):
         rows = frame[frame["agent"] == name].set_index("plies").reindex(bands)
         values = rows[panel.measure].to_numpy(dtype=float)
         if np.isnan(values).all():
             continue
-        aside = np.arange(len(bands)) + _GAP * (place - (len(styles) - 1) / 2)
+        aside = np.arange(len(bands)) + _GAP * (number - (len(styles) - 1) / 2)
         spread, texts = None, [panel.text(value) for value in values]
         if panel is _LOSS:
             low, high = (rows[f"{panel.measure}_{end}"].to_numpy() for end in ("low", "high"))

@@ -27,9 +27,9 @@ def scaling_chart(levels: pd.DataFrame, by: str, context: str = "") -> Figure:
     """
     check_frame(levels, ["agent", "level", "elo", "low", "high", "nodes_per_move", "microseconds"])
     panels = {"level": f"{by} a move" if by != "depth" else "depth, plies"}
-    for column_, told in (("nodes_per_move", "mean nodes"), ("microseconds", "mean time")):
+    for column_, words in (("nodes_per_move", "mean nodes"), ("microseconds", "mean time")):
         if (levels[column_] > 0).any():
-            panels[column_] = f"{told} a move"
+            panels[column_] = f"{words} a move"
     styles = styled(dict.fromkeys(levels["agent"]))
     with blank(width=3 + 3.2 * len(panels), height=4.6, context=context) as figure:
         grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
