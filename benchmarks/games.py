@@ -44,9 +44,14 @@ from othello_lab.experiments.playing.batch import GameMonitor, play_all
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.executors import Say
 from othello_lab.experiments.playing.fork_server import fork_server
-from othello_lab.experiments.playing.match import PairResults, TaskRunner
 from othello_lab.experiments.playing.pool import WorkerPool
-from othello_lab.experiments.playing.tasks import WorkerContext, Workers, start_worker
+from othello_lab.experiments.playing.tasks import (
+    PairResults,
+    TaskRunner,
+    WorkerContext,
+    Workers,
+    start_worker,
+)
 from othello_lab.experiments.record.game_block import SCHEDULED, GameBlock
 from othello_lab.experiments.record.provenance import machine, versions
 from othello_lab.experiments.record.store import Record

@@ -87,7 +87,7 @@ def bench_command(arguments: Sequence[str]) -> int:
 
 
 COMMANDS: dict[str, Command] = {
-    "match": command_of("experiments.jobs.match_command", "match_command"),
+    "match": command_of("experiments.jobs.two_sides", "match_command"),
     "run": run_command,
     "resume": resume_command,
     "extend": extend_command,

@@ -36,7 +36,7 @@ from othello_lab.core.system.files import write_file
 from othello_lab.core.system.processes import is_shortage
 from othello_lab.experiments.config import RunConfig
 from othello_lab.experiments.jobs.stopping import RunStopped, stoppable
-from othello_lab.experiments.playing.match import TaskFailed
+from othello_lab.experiments.playing.tasks import TaskFailed
 from othello_lab.experiments.record.folder import locked, new_folder
 from othello_lab.experiments.record.log import logging_to
 from othello_lab.experiments.record.provenance import machine

@@ -123,7 +123,7 @@ def replanned(
         if not options.force:
             _refuse_changes(folder, changed)
         openings = [Opening.read(text, plan.rules) for text in texts]
-    _refuse_what_schedule_does_not(plan, games, skipped, options.retry)
+    _check_schedule(plan, games, skipped, options.retry)
     needed = plan.schedule.openings_needed(plan.names, plan.settings.games // 2)
     if len(openings) >= needed:
         return plan, openings
@@ -133,9 +133,7 @@ def replanned(
     return plan, more
 
 
-def _refuse_what_schedule_does_not(
-    plan: Plan, before: int, skipped: bool, retry: Collection[str]
-) -> None:
+def _check_schedule(plan: Plan, before: int, skipped: bool, retry: Collection[str]) -> None:
     """ConfigError for a change that the schedule does not allow; before: games a pairing so far."""
     games = plan.settings.games
     if games != before and not plan.schedule.can_grow:

@@ -56,7 +56,7 @@ from othello_lab.experiments.pairing.schedule import PairQueue
 from othello_lab.experiments.playing import Serial
 from othello_lab.experiments.playing.conditions import ISOLATES_LESS, GameConditions, Isolation
 from othello_lab.experiments.playing.game import recordable
-from othello_lab.experiments.playing.match import (
+from othello_lab.experiments.playing.tasks import (
     MOST_DEATHS,
     PairResult,
     PairResults,
@@ -78,6 +78,8 @@ from othello_lab.experiments.report.disagreements import Judge
 from othello_lab.experiments.report.progress import Tally, progress_bar
 
 log = logging.getLogger("lab.run")
+
+Batches = Iterator[list[PairResults]]
 
 DIED = f"the worker that played it died {MOST_DEATHS} times"
 
@@ -152,9 +154,8 @@ def _line_up(
         raise ConfigError("an agent is named twice; use a mapping to give each a name")
     loaded = {short_name(name): load("agent", name) for name in agents}
     by_time = settings.limits.timed if depth is None else None
-    settings.agents, _ = fill_open(
-        loaded, by_time, depth=settings.depth, evaluation=settings.evaluation
-    )
+    shared = {"depth": settings.depth, "evaluation": settings.evaluation}
+    settings.agents, _ = fill_open(loaded, by_time, **shared)
     return None
 
 
@@ -344,7 +345,7 @@ class RunJob(Job[RunResult]):
         log.info("begins, with %s%d of %d %s", most, plan.pairs - len(settled), plan.pairs, noun)
         return draw
 
-    def _write_down(self, results: Iterator[list[PairResults]], draw: PairQueue) -> None:
+    def _write_down(self, results: Batches, draw: PairQueue) -> None:
         """Write results into the record as they come, and show how far the run is."""
         plan, record = self._plan, self.record
         minutes = plan.settings.minutes
@@ -415,9 +416,7 @@ def _freeze_old_objects() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _loading_report(
-    batches: Iterator[list[PairResults]], figures: bool
-) -> Iterator[list[PairResults]]:
+def _loading_report(batches: Batches, figures: bool) -> Batches:
     """Yield the batches; after the first one load what the end of the run needs, for 0.7 s."""
     reports = "othello_lab.experiments.report"
     parts = ["pandas", "scipy.sparse.csgraph", "scipy.special", f"{reports}.report"]
@@ -434,7 +433,7 @@ def _loading_report(
         yield batch
 
 
-def in_order(results: Iterator[list[PairResults]], draw: PairQueue) -> Iterator[list[PairResults]]:
+def in_order(results: Batches, draw: PairQueue) -> Batches:
     """Yield results in the order of recording, and tell them to the schedule.
 
     If the schedule may end the run they come pair by pair in its order, up to the pair that ends

@@ -35,11 +35,10 @@ from othello_lab.core.system.settings import Number, check_settings
 from othello_lab.experiments.config import Plan, read
 from othello_lab.experiments.jobs.run import RunStopped
 from othello_lab.experiments.pairing.schedule import PairOutcomes, PairQueue
-from othello_lab.experiments.playing.match import TaskFailed, pairs_of
+from othello_lab.experiments.playing.tasks import TaskFailed, pairs_of
 from othello_lab.experiments.statistics.elo import ELO, NELO, expected_score
-from othello_lab.experiments.statistics.intervals import interval_text
+from othello_lab.experiments.statistics.intervals import interval_text, sample_size
 from othello_lab.experiments.statistics.pairs import SHARES, FloatArray, IntArray
-from othello_lab.experiments.statistics.power import sample_size
 from othello_lab.experiments.statistics.sequential import Sprt, simulate
 
 SIMULATED = 1000
@@ -111,14 +110,11 @@ class MatchQuestion:
 
     def fixed(self) -> int:
         """Pairs of a fixed match."""
-        (mean, variance), (mean0, variance0) = (
-            _moments(self.pairs(e)) for e in (self.elo, self.elo0)
-        )
+        (mean, variance), (mean0, variance0) = map(_moments, map(self.pairs, (self.elo, self.elo0)))
         deviations = math.sqrt(variance), math.sqrt(variance0)
         if mean - mean0 < _LEAST:
-            raise ConfigError(
-                f"elo={self.elo:g}: no match is long enough to tell elo0={self.elo0:g}"
-            )
+            why = f"no match is long enough to tell elo0={self.elo0:g}"
+            raise ConfigError(f"elo={self.elo:g}: {why}")
         return math.ceil(sample_size(mean - mean0, *deviations, self.alpha, self.power))
 
 

@@ -276,9 +276,7 @@ def _foretell(
     sample = min(recipe.games, candidates)
     likely = min(2 * recipe.most, candidates - sample)
     work = candidates, sample + likely, sample + recipe.games // 4
-    seconds = (
-        sum(count * seconds_each for count, seconds_each in zip(work, times, strict=True)) / workers
-    )
+    seconds = sum(count * cost for count, cost in zip(work, times, strict=True)) / workers
     duration = f"{seconds / 60:,.0f} minutes" if seconds > 90 else f"{seconds:,.0f} seconds"
     console.print(
         plain(f"about {duration} by {workers} workers: {work[0]:,} positions, {work[1]:,} of them")
@@ -382,9 +380,8 @@ def write(balanced: BalancedList, recipe: Recipe, path: Path) -> Path:
         "versions": versions({}),
     }
     recipe_path = path.with_suffix(".yaml")
-    comment = (
-        f"# How {path.name} was made; expected score = 1 / (1 + exp(-(intercept + slope value)))"
-    )
+    formula = "1 / (1 + exp(-(intercept + slope value)))"
+    comment = f"# How {path.name} was made; expected score = {formula}"
     write_file(recipe_path, f"{comment}\n{OmegaConf.to_yaml(content)}")
     what = f"Openings of {recipe.plies} plies, distinct up to symmetry"
     lines = [f"# {what}; {recipe_path.name} tells more", *(one.text for one in balanced.openings)]

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 from othello_lab.core.system.settings import Number, Switch, Whole, checked
 from othello_lab.experiments.pairing.knockout import Bracket, Knockout, stage_name
 from othello_lab.experiments.pairing.schedule import (
+    Awards,
+    Names,
     Pairing,
     PairOutcome,
     PairOutcomes,
@@ -63,23 +65,21 @@ class ClassTournament(Schedule):
         self.completed, self.win, self.draw = completed, win, draw
         self.first_pays = first_pays
 
-    def rounds(self, names: Sequence[str], pairs: int) -> int:
+    def rounds(self, names: Names, pairs: int) -> int:
         preliminary = len(self._preliminaries(names, PairOutcomes()))
         return preliminary + self.knockout.rounds(names, pairs)
 
-    def length(self, names: Sequence[str], pairs: int) -> int:
+    def length(self, names: Names, pairs: int) -> int:
         preliminary = sum(map(len, self._preliminaries(names, PairOutcomes())))
         return preliminary + self.knockout.length(names, 1)
 
-    def pairings(
-        self, number: int, names: Sequence[str], results: PairOutcomes
-    ) -> Sequence[Pairing]:
+    def pairings(self, number: int, names: Names, results: PairOutcomes) -> Sequence[Pairing]:
         preliminaries = self._preliminaries(names, results)
         if number < len(preliminaries):
             return preliminaries[number]
         return self._bracket(names, results).due
 
-    def standings(self, names: Sequence[str], results: PairOutcomes) -> Mapping[str, Sequence[Any]]:
+    def standings(self, names: Names, results: PairOutcomes) -> Mapping[str, Sequence[Any]]:
         points = self._points(names, results)
         bracket = self._bracket(names, results)
         if not bracket.matches:
@@ -89,7 +89,7 @@ class ClassTournament(Schedule):
         knockout = [stage_name(size) for size in reached]
         return {"place": places(keys), "points": points, "knockout": knockout}
 
-    def tables(self, names: Sequence[str], results: PairOutcomes) -> Sequence[ResultTable]:
+    def tables(self, names: Names, results: PairOutcomes) -> Sequence[ResultTable]:
         ranks = list(self.standings(names, results)["place"])
         met = self._met(names, results)
         rounds = round_table("Preliminary games", names, ranks, met, "game")
@@ -97,15 +97,14 @@ class ClassTournament(Schedule):
         bracket = self._bracket(names, results)
         return [rounds, bracket.table(names)] if bracket.matches else [rounds]
 
-    def headline(self, names: Sequence[str], results: PairOutcomes) -> str:
+    def headline(self, names: Names, results: PairOutcomes) -> str:
         bracket = self._bracket(names, results)
         if not (headline := bracket.headline(names)):
             return ""
         points = self._points(names, results)
         most = [agent for agent in range(len(names)) if points[agent] == max(points)]
-        said = (
-            f"{headline} Most points: {', '.join(names[agent] for agent in most)} {max(points):g}"
-        )
+        best = ", ".join(names[agent] for agent in most)
+        said = f"{headline} Most points: {best} {max(points):g}"
         if bracket.winner not in most:
             said += f"; {names[bracket.winner or 0]} {points[bracket.winner or 0]:g}"
         return f"{said}."
@@ -124,7 +123,7 @@ class ClassTournament(Schedule):
 
     # ------------------------------------------------------------------ the games before
 
-    def _preliminaries(self, names: Sequence[str], results: PairOutcomes) -> list[list[Pairing]]:
+    def _preliminaries(self, names: Names, results: PairOutcomes) -> list[list[Pairing]]:
         """Return the rounds before the knockout; who was Black less often gets Black."""
         size = len(names)
         seats = results.chance(_PAIRS).permutation(size).tolist() + [BYE] * (size % 2)
@@ -145,7 +144,7 @@ class ClassTournament(Schedule):
                 blacks[pairings[number][0]] += 1
         return rounds
 
-    def _met(self, names: Sequence[str], results: PairOutcomes) -> list[list[SwissMeeting]]:
+    def _met(self, names: Names, results: PairOutcomes) -> list[list[SwissMeeting]]:
         met: list[list[SwissMeeting]] = [[] for _ in names]
         before = results.rounds[: len(self._preliminaries(names, results))]
         outcomes = [outcome for played in before for outcome in played]
@@ -156,9 +155,7 @@ class ClassTournament(Schedule):
                 met[agent].append(SwissMeeting(opponent, share, counts))
         return met
 
-    def awards(
-        self, names: Sequence[str], results: PairOutcomes
-    ) -> Sequence[Mapping[int, tuple[float, str]]]:
+    def awards(self, names: Names, results: PairOutcomes) -> Awards:
         games = sum(map(len, self._preliminaries(names, results)))
         awards: list[dict[int, tuple[float, str]]] = []
         played, completed = Counter[int](), set[int]()
@@ -190,9 +187,7 @@ class ClassTournament(Schedule):
         worth = {1: (float(self.win), "a win"), 0.5: (float(self.draw), "a draw")}
         return worth.get(outcome.points_of(agent), (0.0, "a loss"))
 
-    def _points(
-        self, names: Sequence[str], results: PairOutcomes, games: int | None = None
-    ) -> list[float]:
+    def _points(self, names: Names, results: PairOutcomes, games: int | None = None) -> list[float]:
         points = [0.0] * len(names)
         for awards in self.awards(names, results)[:games]:
             for agent, (award, _) in awards.items():
@@ -201,7 +196,7 @@ class ClassTournament(Schedule):
 
     # ------------------------------------------------------------------ the knockout
 
-    def _bracket(self, names: Sequence[str], results: PairOutcomes) -> Bracket:
+    def _bracket(self, names: Names, results: PairOutcomes) -> Bracket:
         """The knockout, without matches as long as the games before it are not all played."""
         before = self._preliminaries(names, results)
         if len(results.rounds) < len(before):

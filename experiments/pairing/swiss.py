@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from othello_lab.core.system.settings import Whole, checked
 from othello_lab.experiments.pairing.schedule import (
+    Names,
     Pairing,
     PairOutcome,
     PairOutcomes,
@@ -39,7 +40,7 @@ class Swiss(Schedule):
         """rounds: number of rounds; None: the number of a knockout."""
         self.rounds_wanted = rounds
 
-    def check(self, names: Sequence[str]) -> None:
+    def check(self, names: Names) -> None:
         most = (len(names) + 1) // 2
         if self.rounds_wanted is not None and self.rounds_wanted > most:
             raise ValueError(
@@ -48,26 +49,24 @@ class Swiss(Schedule):
                 "(schedule=round_robin: everybody meets everybody)"
             )
 
-    def rounds(self, names: Sequence[str], pairs: int) -> int:
+    def rounds(self, names: Names, pairs: int) -> int:
         return self.rounds_wanted or (len(names) - 1).bit_length()
 
     def openings_a_round(self, pairs: int) -> int:
         return pairs
 
-    def pairings(
-        self, number: int, names: Sequence[str], results: PairOutcomes
-    ) -> Sequence[Pairing]:
+    def pairings(self, number: int, names: Names, results: PairOutcomes) -> Sequence[Pairing]:
         drawn = _SwissScores(names, results).drawn()
         return [pairing for pairing in drawn if BYE not in pairing]
 
-    def standings(self, names: Sequence[str], results: PairOutcomes) -> Mapping[str, Sequence[Any]]:
+    def standings(self, names: Names, results: PairOutcomes) -> Mapping[str, Sequence[Any]]:
         scores = _SwissScores(names, results)
         agents = range(len(names))
         buchholz = [scores.buchholz(agent) for agent in agents]
         keys = list(zip(scores.score, buchholz, scores.points, strict=True))
         return {"place": places(keys), "points": scores.score, "Buchholz": buchholz}
 
-    def tables(self, names: Sequence[str], results: PairOutcomes) -> Sequence[ResultTable]:
+    def tables(self, names: Names, results: PairOutcomes) -> Sequence[ResultTable]:
         ranks = list(self.standings(names, results)["place"])
         met = _SwissScores(names, results).met
         return [round_table("Rounds", names, ranks, met)]
@@ -85,7 +84,7 @@ class SwissMeeting:
 
 def round_table(
     title: str,
-    names: Sequence[str],
+    names: Names,
     ranks: Sequence[int],
     met: Sequence[Sequence[SwissMeeting]],
     word: str = "round",
@@ -121,7 +120,7 @@ def round_table(
 class _SwissScores:
     """Scores and points by agent, and whom each has met, after the whole rounds so far."""
 
-    def __init__(self, names: Sequence[str], results: PairOutcomes) -> None:
+    def __init__(self, names: Names, results: PairOutcomes) -> None:
         self._order = results.chance(0).permutation(len(names)).tolist()
         self.score, self.points = [0.0] * len(names), [0.0] * len(names)
         self.met: list[list[SwissMeeting]] = [[] for _ in names]
@@ -140,9 +139,7 @@ class _SwissScores:
             self.points[agent] += 0.0 if match is None else match.points_of(agent)
 
     def buchholz(self, agent: int) -> float:
-        opponents = [
-            agent if meeting.opponent == BYE else meeting.opponent for meeting in self.met[agent]
-        ]
+        opponents = [agent if met.opponent == BYE else met.opponent for met in self.met[agent]]
         return sum(self.score[opponent] for opponent in opponents)
 
     def drawn(self) -> list[Pairing]:

@@ -296,9 +296,8 @@ class AgentProxy:
                 if question[0] == "decide" and self._conditions.limits.timed:
                     call[-1] = self._what_is_left(question[-1])
                 if not first and (not killed or self._kills >= MOST_KILLS):
-                    raise PlayerFailure(
-                        DIED, how if isinstance(how, str) else f"exit code {how}"
-                    ) from None
+                    why = how if isinstance(how, str) else f"exit code {how}"
+                    raise PlayerFailure(DIED, why) from None
                 log.warning("the process of '%s' has ended (%s); it gets another", self.name, how)
             except PlayerFailure as fault:
                 if fault.reason not in (RAISED, RESIGNED):  # else it plays on

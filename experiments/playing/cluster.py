@@ -204,9 +204,8 @@ class Cluster:
                     member.has_played = True
                 # Not Client.get_executor(): a future of its never ends if the worker is lost after
                 # the task, but before it has passed the result on.
-                for message in self._submit(
-                    member.address, work, member.lease, member.key, task
-                ).result():
+                call = self._submit(member.address, work, member.lease, member.key, task)
+                for message in call.result():
                     line.send_bytes(message)
         except WorkerDied:
             self._add_line(member)  # to another process there

@@ -32,6 +32,7 @@ from othello_lab.experiments.record.store import TOTALS, GameRow, seat_totals
 from othello_lab.experiments.record.turns import COUNTS, TIMES
 
 TRANSCRIPTS, RESULTS, MOVES, COUNTED = "transcripts", "results", "moves", "counts"
+Kind = type[Position]
 _POINTS = {"black": 1.0, "white": 0.0, "draw": 0.5}
 
 
@@ -43,7 +44,7 @@ def flaws(
     rows: its MoveRows in order; None if moves are not recorded. kind: knows the rules.
     """
     try:
-        position, moves = after_opening(game.opening, rules, kind)
+        position, moves = _after_opening(game.opening, rules, kind)
         position, turns = _played(position, moves, game.transcript)
     except ValueError as error:
         yield TRANSCRIPTS, str(error)
@@ -79,9 +80,7 @@ def flaws(
                 yield COUNTED, f"{color.value}_{name} is {said}, {total} added up"
 
 
-def after_opening(
-    text: str, rules: Ruleset, kind: type[Position]
-) -> tuple[Position, Sequence[int]]:
+def _after_opening(text: str, rules: Ruleset, kind: Kind) -> tuple[Position, Sequence[int]]:
     """Return the position after an opening in the record, and the opening's moves; ValueError."""
     if is_obf(text):
         return kind.from_obf(text, rules), ()

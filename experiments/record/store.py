@@ -235,9 +235,8 @@ class GameRow(NamedTuple):
     def begun(self) -> bool:
         """True if it was finished, or the agent that failed had made a move."""
         failed = self.forfeited_by
-        return (
-            failed is None or (self.black_moves if failed == self.black else self.white_moves) > 0
-        )
+        moves = self.black_moves if failed == self.black else self.white_moves
+        return failed is None or moves > 0
 
     @property
     def identity(self) -> str:
@@ -715,9 +714,8 @@ class Record(AbstractContextManager["Record"]):
     def results(self) -> list[tuple[int, int, str, int]]:
         """Return the count of each result: Black and White, by number, the result, and the number
         of games."""
-        return self.rows(
-            "select black, white, result, count(*) from games group by black, white, result"
-        )
+        sides = "black, white, result"
+        return self.rows(f"select {sides}, count(*) from games group by {sides}")
 
     def pieces(self) -> dict[int, str]:
         """The pieces that are done, by number, each with its failure (empty: none); of a run the

@@ -28,9 +28,8 @@ class Layers:
     def __init__(self, points: FloatArray, openings: IntArray) -> None:
         """points: shape (n, n), pairs' worth of points of the row agent. openings: shape (n,), from
         how many each agent has them: that many results its record counts in a bound."""
-        label = scipy.sparse.csgraph.connected_components(
-            points > 0, directed=True, connection="strong"
-        )[1]
+        met = scipy.sparse.csgraph.connected_components(points > 0, connection="strong")
+        label = met[1]
         self._points, self._openings, self._label = points, openings, label
         member = np.eye(label.max() + 1)[label]  # agent x block
         self._won = member.T @ points @ member  # pairs that the row block won of the column block
@@ -94,9 +93,8 @@ class Layers:
         won = self._points[np.ix_(members, there)]
         lost = self._points[np.ix_(there, members)].T
         met = (won + lost).sum(axis=1, keepdims=True)
-        weight = self._openings[members][:, None] / np.maximum(
-            met, self._openings[members][:, None]
-        )
+        openings = self._openings[members][:, None]
+        weight = openings / np.maximum(met, openings)
         won, lost = weight * won, weight * lost
         gap = rating[there][None, :] - rating[members][:, None]
         log_expit = scipy.special.log_expit

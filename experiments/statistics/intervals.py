@@ -1,4 +1,4 @@
-"""Intervals around measured values, and their form in texts."""
+"""Intervals around measured values, their form in texts, and sample sizes."""
 
 from __future__ import annotations
 
@@ -140,3 +140,38 @@ def bootstrap_intervals(
     low, high = np.array([np.quantile(column, at) for column, at in columns]).reshape(-1, 2).T
     stretch = reach / quantile
     return fitted + stretch * (low - fitted), fitted + stretch * (high - fitted)
+
+
+def sample_size(
+    difference: float, deviation: float, deviation0: float, alpha: float, power: float
+) -> float:
+    """Return the number of independent results that show a mean larger by ``difference``.
+
+    ((z(1 - alpha) deviation0 + z(power) deviation) / difference)^2, the sample size of a one-sided
+    test of a mean at the error rate ``alpha`` that finds the difference with probability ``power``;
+    z: quantiles of the normal distribution.
+
+    deviation, deviation0: standard deviation of a result if there is this difference, or none.
+    difference: not 0.
+
+    >>> round(sample_size(0.1, 0.5, 0.5, alpha=0.05, power=0.9))
+    214
+    """
+    reach = scipy.special.ndtri(1 - alpha) * deviation0 + scipy.special.ndtri(power) * deviation
+    return float((reach / difference) ** 2)
+
+
+def times_as_many(
+    value: float, low: float, high: float, openings: int, power: float = 0.9
+) -> float:
+    """Return the factor by which more openings would give a 95 % interval without 0 in it with
+    probability ``power``, if ``value`` is right and its interval over ``openings`` holds 0 now; inf
+    for a value of 0.
+
+    >>> round(times_as_many(10, -10, 30, 1000), 1)
+    10.9
+    """
+    if not value:
+        return math.inf
+    error = (high - low) / (2 * student(openings))
+    return sample_size(value, error, error, alpha=1 - INSIDE, power=power)

@@ -118,9 +118,8 @@ class PairUnits:
         points, _ = points_and_games(np.eye(played.shape[1])[None, result])
         row, kinds = np.arange(len(pairing)), points.shape[1]
         cells = (row.repeat(kinds), (pairing[:, None] + len(first) * np.arange(kinds)).ravel())
-        scored = scipy.sparse.csr_array(
-            (points[0].T.ravel(), cells), shape=(len(row), kinds * len(first))
-        )
+        shape = len(row), kinds * len(first)
+        scored = scipy.sparse.csr_array((points[0].T.ravel(), cells), shape=shape)
         games = scipy.sparse.csr_array((np.ones(len(row)), (row, pairing)), (len(row), len(first)))
         return scored, games, played[pairing, result].astype(float)
 

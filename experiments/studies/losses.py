@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from othello_lab.agents.config import load_evaluation
-from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.evaluation import FINAL_UNIT, Evaluation
+from othello_lab.agents.search import PVS
+from othello_lab.agents.search.endgame.solver import EndgameSolver
+from othello_lab.core.notation import square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.core.system.compile import Announce
@@ -23,6 +26,7 @@ from othello_lab.experiments.report.late_moves import (
     LateGame,
     chosen_moves,
     drawn_games,
+    judged,
     mean_of,
 )
 from othello_lab.experiments.report.tables import marked, time_text
@@ -34,7 +38,6 @@ from othello_lab.experiments.studies.loss_profile import (
     loss_profile,
     result_for,
 )
-from othello_lab.experiments.studies.neutral_judge import LEAST_DEPTH, NeutralJudge
 from othello_lab.experiments.studies.positions import RecordedStudy
 from othello_lab.experiments.studies.study import Conclusion, ResultTable
 
@@ -91,15 +94,13 @@ class Losses(RecordedStudy):
     def check(self, plan: Plan) -> None:
         self._judge()
         if self.first_ply > self.last_ply:
-            raise ValueError(
-                f"study.first_ply={self.first_ply} is after study.last_ply={self.last_ply}"
-            )
+            first, last = self.first_ply, self.last_ply
+            raise ValueError(f"study.first_ply={first} is after study.last_ply={last}")
         if self.run_folder() is None:
             self._check_run(list(plan.agents), plan.rules)
             if plan.settings.record != ALL_MOVES:
-                raise ValueError(
-                    f"record={plan.settings.record}: the moves are needed, record={ALL_MOVES}"
-                )
+                record = plan.settings.record
+                raise ValueError(f"record={record}: the moves are needed, record={ALL_MOVES}")
 
     def _check_run(self, names: Sequence[str], rules: Ruleset) -> None:
         """Raise ValueError unless the moves of these agents can be judged."""
@@ -395,3 +396,77 @@ def _figures(profile: pd.DataFrame, sample: str, exact_from: int | None) -> Iter
     from othello_lab.experiments.studies.figures.losses import loss_figures
 
     return loss_figures(profile, sample, exact_from)
+
+
+_TABLE_MB = 16
+LEAST_DEPTH = 3
+"""Plies; after a move, the shallower of two searches has one left."""
+
+
+class NeutralJudge:
+    """Values of moves in discs, to the mover.
+
+    The search is PVS with a table, and with no selective technique, so its values are minimax's.
+    Even and odd depths differ by one to two discs; therefore a move's value is the mean of two
+    searches, ``depth`` and ``depth - 1`` plies from the position before it.
+    """
+
+    def __init__(self, evaluation: Evaluation, depth: int, per_disc: int, empties: int) -> None:
+        """per_disc: units of the evaluation that stand for one disc. empties: the largest number of
+        empty squares of a position that the solver judges instead."""
+        self._search = PVS(
+            depth,
+            evaluation,
+            ordering="tt+mobility+history",
+            table_mb=_TABLE_MB,
+            etc=True,
+            iterative=True,
+        )
+        self._solver = EndgameSolver(_TABLE_MB)
+        self.per_disc, self.empties = per_disc, empties
+
+    def prepare(self, announce: Announce | None = None) -> None:
+        """Compile search and solver."""
+        self._search.prepare(announce)
+        self._solver.prepare(announce)
+
+    def judged(self, position: Position, move: int) -> dict[str, Any]:
+        """Compare a move with the best one: ``position`` (OBF); ``move`` and ``best``, names of
+        squares; ``score``, the best value; ``loss``, the best value less the move's, at least 0;
+        ``is_best``; ``exact``, true if the solver judged."""
+        if position.empties <= self.empties:
+            row = judged(position, move, self._solver)
+            return {**{key: row[key] for key in row if key != "turning"}, "exact": True}
+        values = self.values(position)
+        best = max(values, key=values.__getitem__)
+        loss = values[best] - values[move]
+        return {
+            "position": position.to_obf(),
+            "move": square_name(move),
+            "best": square_name(best),
+            "score": values[best],
+            "loss": loss,
+            "is_best": loss == 0,
+            "exact": False,
+        }
+
+    def values(self, position: Position) -> dict[int, float]:
+        """Return the searched value of each legal move."""
+        after = {move: position.play(move) for move in position.moves}
+        totals = dict.fromkeys(after, 0.0)
+        keep = False
+        # All moves at one depth before the next: what the table holds is then never of a deeper
+        # search than the one that asks, which would be of the other parity.
+        for plies in (self._search.depth - 2, self._search.depth - 1):
+            for move, reply in after.items():
+                totals[move] -= self._value(reply, plies, keep) / 2
+                keep = True
+        return totals
+
+    def _value(self, position: Position, plies: int, keep: bool) -> float:
+        """Return the value of a position to its mover. keep: use what the table holds."""
+        if position.is_over:
+            return float(position.disc_difference)
+        value = self._search.search(position, plies, keep=keep).value
+        assert value is not None  # nothing limits the search
+        return value / (FINAL_UNIT if abs(value) >= FINAL_UNIT else self.per_disc)

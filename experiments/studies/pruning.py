@@ -356,9 +356,8 @@ def _by_phase(costs: pd.DataFrame) -> Iterable[ResultTable]:
     for name in _at(costs, depth)["agent"]:
         ebf = [_at(costs, depth, phase).set_index("agent")["ebf"].get(name) for phase in phases]
         cells.append([name, *("-" if value is None else f"{value:.2f}" for value in ebf)])
-    yield ResultTable(
-        f"Effective branching factor by phase, at depth {depth}", ["agent", *phases], cells
-    )
+    title = f"Effective branching factor by phase, at depth {depth}"
+    yield ResultTable(title, ["agent", *phases], cells)
 
 
 def _figures(costs: pd.DataFrame, plan: Plan) -> Iterable[ReportFigure]:

@@ -16,7 +16,7 @@ from othello_lab.core.system.settings import Choice, Each, Number
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.report.tables import elo_text, time_text
-from othello_lab.experiments.statistics.doubling import doubling_weights, step_weights
+from othello_lab.experiments.statistics.elo import doubling_weights, step_weights
 from othello_lab.experiments.statistics.intervals import interval_text
 from othello_lab.experiments.studies.pools import PairPool, strengths
 from othello_lab.experiments.studies.study import (
@@ -29,7 +29,7 @@ from othello_lab.experiments.studies.study import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from pandas import DataFrame as Frame
 
     from othello_lab.experiments.report.figures.drawing import ReportFigure
 
@@ -117,9 +117,7 @@ class Scaling(MatchStudy):
 
     # ------------------------------------------------------------------ numbers
 
-    def _levels(
-        self, table: pd.DataFrame, kinds: Sequence[str], pool: PairPool, seed: int
-    ) -> pd.DataFrame:
+    def _levels(self, table: Frame, kinds: Sequence[str], pool: PairPool, seed: int) -> Frame:
         """Return a row for each agent and level: strength, cost, and gain from the level before."""
         import pandas as pd
 
@@ -139,7 +137,7 @@ class Scaling(MatchStudy):
                 rows.append(row)
         return pd.DataFrame(rows)
 
-    def _weights(self, levels: pd.DataFrame, kind: str, effort: str, pool: PairPool) -> np.ndarray:
+    def _weights(self, levels: Frame, kind: str, effort: str, pool: PairPool) -> np.ndarray:
         """Return weights of the pool's agents in a gain by doubling; 0 if too few are rated."""
         rows = levels[(levels["agent"] == kind) & (levels["bound"] == "") & (levels[effort] > 0)]
         weights = np.zeros(len(pool.names))
@@ -148,9 +146,7 @@ class Scaling(MatchStudy):
             weights[places] = doubling_weights(rows[effort].to_numpy(dtype=float))
         return weights
 
-    def _gains(
-        self, levels: pd.DataFrame, kinds: Sequence[str], pool: PairPool, seed: int
-    ) -> pd.DataFrame:
+    def _gains(self, levels: Frame, kinds: Sequence[str], pool: PairPool, seed: int) -> Frame:
         """Elo by doubling, one row an agent and kind of effort: agent, effort, elo, low, high."""
         import pandas as pd
 
@@ -168,12 +164,12 @@ class Scaling(MatchStudy):
 
     def _between(
         self,
-        gains: pd.DataFrame,
-        levels: pd.DataFrame,
+        gains: Frame,
+        levels: Frame,
         kinds: Sequence[str],
         pool: PairPool,
         seed: int,
-    ) -> pd.DataFrame:
+    ) -> Frame:
         """Return the differences between the agents' gains by doubling the level."""
         import pandas as pd
 
@@ -189,9 +185,7 @@ class Scaling(MatchStudy):
 
     # ------------------------------------------------------------------ words
 
-    def _findings(
-        self, gains: pd.DataFrame, between: pd.DataFrame, levels: pd.DataFrame
-    ) -> Iterator[str]:
+    def _findings(self, gains: Frame, between: Frame, levels: Frame) -> Iterator[str]:
         of_level = gains[gains["effort"] == self.by].dropna(subset=["elo"])
         of_level = of_level.sort_values("elo", ascending=False)
         if len(of_level):
@@ -229,7 +223,7 @@ class Scaling(MatchStudy):
         if bounds := levels.loc[levels["bound"].isin([">", "<"]), "name"].tolist():
             yield f"{', '.join(bounds)} won or lost everything, and are left out of the gains."
 
-    def _gains_table(self, gains: pd.DataFrame) -> ResultTable:
+    def _gains_table(self, gains: Frame) -> ResultTable:
         efforts = list(dict.fromkeys(gains["effort"]))
         rows = [
             [kind, *(_elo(row) for row in of_agent.itertuples())]
@@ -238,7 +232,7 @@ class Scaling(MatchStudy):
         columns = ["agent", *(f"by {effort}" for effort in efforts)]
         return ResultTable("Elo gained by a doubling [95 %]", columns, rows)
 
-    def _levels_table(self, levels: pd.DataFrame) -> ResultTable:
+    def _levels_table(self, levels: Frame) -> ResultTable:
         rows = [
             [
                 row.agent,
@@ -254,7 +248,7 @@ class Scaling(MatchStudy):
         columns = ["agent", self.by, "games", "Elo [95 %]", "nodes/move", "time/move"]
         return ResultTable("Every level", [*columns, "Elo by doubling, from the one before"], rows)
 
-    def _figures(self, levels: pd.DataFrame, openings: int) -> Iterator[ReportFigure]:
+    def _figures(self, levels: Frame, openings: int) -> Iterator[ReportFigure]:
         from othello_lab.experiments.report.figures.cost import elo_cost_chart
         from othello_lab.experiments.report.figures.drawing import ReportFigure
         from othello_lab.experiments.studies.figures.scaling import scaling_chart

@@ -23,16 +23,18 @@ from othello_lab.experiments.jobs.kinds import STUDY, KindEntry
 from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
 from othello_lab.experiments.playing.conditions import GameConditions
-from othello_lab.experiments.playing.match import TaskRunner
-from othello_lab.experiments.playing.tasks import Task, WorkerContext
+from othello_lab.experiments.playing.tasks import Task, TaskRunner, WorkerContext
 from othello_lab.experiments.playing.trust import foreign_code, foreign_targets
-from othello_lab.experiments.record.folder import locked
-from othello_lab.experiments.record.provenance import file_hash, versions
+from othello_lab.experiments.record.folder import locked, write_table
+from othello_lab.experiments.record.provenance import file_hash, machine_in_words, versions
 from othello_lab.experiments.record.reading import has_begun, reading
 from othello_lab.experiments.record.store import SKIPPED, AgentRow, Record, Tables
+from othello_lab.experiments.report.markdown import drawn_figures, write_report
+from othello_lab.experiments.report.page import Drawing
 from othello_lab.experiments.report.plan_from_record import settled_plan
+from othello_lab.experiments.report.tables import described, result_table
+from othello_lab.experiments.report.terminal import print_files
 from othello_lab.experiments.studies.parts import play_part
-from othello_lab.experiments.studies.reporting import tell
 from othello_lab.experiments.studies.study import (
     Conclusion,
     MatchStudy,
@@ -436,3 +438,63 @@ STUDIES = RecordMaker(
     lambda plan: PositionSession if isinstance(plan.study, PositionStudy) else MatchSession,
     {"studies": Path(__file__).parent},
 )
+
+
+def tell(plan: StudyPlan, record: Record, end: Conclusion, folder: Path, console: Console) -> None:
+    """Print the end, and write tables, figures and report."""
+    settings = plan.plan.settings
+    tables = [result_table(table, end=False) for table in end.tables]
+    for screen in tables if end.screen is None else [end.screen]:
+        console.print(screen)
+    for finding in end.findings:
+        console.print(plain(finding))
+    for name, frame in end.frames.items():
+        write_table(frame, folder / f"{name}.csv")
+        if "parquet" in settings.export:
+            write_table(frame, folder / f"{name}.parquet")
+    figures = drawn_figures(end.figures, settings.figures, folder, console)
+    _write(plan, record, end, figures, folder)
+    names = {"report": "report.html", "record": record.path.name}
+    if end.frames:
+        names["tables"] = ", ".join(f"{name}.csv" for name in end.frames)
+    print_files(names, folder, console)
+
+
+def _write(
+    plan: StudyPlan,
+    record: Record,
+    end: Conclusion,
+    figures: list[Drawing],
+    folder: Path,
+) -> None:
+    head, done = record.head(), record.pieces()
+    settings = plan.plan.settings
+    failed = [(number, why) for number, why in done.items() if why]
+    details = {
+        plan.kind.word: plan.name,
+        **({"pieces": f"{len(done):,}"} if head["pieces"] else {}),
+        **({"failed": f"{len(failed):,}"} if failed else {}),
+        "ruleset": plan.plan.rules.name,
+        "seed": settings.seed,
+        "started": head["started"].replace("T", " "),
+        "workers": plan.plan.executor.text,
+        "machine": machine_in_words(head["machine"]),
+        "versions": ", ".join(f"{key} {value}" for key, value in head["versions"].items()),
+        **end.details,
+    }
+    write_report(
+        "study",
+        folder,
+        title=settings.name,
+        kind=plan.kind.word.capitalize(),
+        name=plan.name,
+        findings=end.findings,
+        tables=end.tables,
+        figures=figures,
+        notes=end.notes,
+        agents=described(settings.agents if end.agents is None else end.agents),
+        failed=[(plan.kind.piece, *failure) for failure in failed],
+        command=head["command"],
+        details=details,
+        settings=yaml.safe_dump(plan.as_data, sort_keys=False, allow_unicode=True),
+    )

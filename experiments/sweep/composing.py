@@ -98,9 +98,7 @@ def short_names(keys: Iterable[str]) -> dict[str, str]:
     for key in keys:
         parts = key.split(".")
         ends = (".".join(parts[-n:]) for n in range(1, len(parts)))
-        short = next(
-            (e for e in ends if sum(f".{other}".endswith(f".{e}") for other in keys) == 1), key
-        )
+        short = next((e for e in ends if sum(f".{k}".endswith(f".{e}") for k in keys) == 1), key)
         names[key] = _TYPED.get(short, short)
     return names
 

@@ -31,6 +31,7 @@ from othello_lab.experiments.report.figures.svg import annotate
 from othello_lab.experiments.report.tables import by_agent
 from othello_lab.experiments.sweep.trend import asks_for_costs
 
+Style = dict[str, Any]
 MOST_PANELS = 6
 """Values of a second setting that are drawn, a panel each."""
 
@@ -279,9 +280,7 @@ def _label_settings(axes: Axes, setting: str, places: Mapping[Any, float], numer
     axes.set_xlabel(drawn(setting) + " (log scale)" * is_log)
 
 
-def _points(
-    axes: Axes, x: np.ndarray, rows: pd.DataFrame, measure: str, style: dict[str, Any]
-) -> None:
+def _points(axes: Axes, x: np.ndarray, rows: pd.DataFrame, measure: str, style: Style) -> None:
     """One agent's points, with their intervals where there are any, bounds as triangles."""
     order = np.argsort(x, kind="stable")
     x, rows = x[order], rows.iloc[order]

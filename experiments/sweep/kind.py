@@ -38,7 +38,7 @@ class SweepKind(StudyKind):
         return dataclasses.replace(super().summary(folder), games=games, state=state)
 
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
-        from othello_lab.experiments.sweep.reporting import sweep_table
+        from othello_lab.experiments.sweep.sweep import sweep_table
 
         sweep = _read(folder)
         table = sweep.table()
@@ -53,7 +53,7 @@ class SweepKind(StudyKind):
         return self.resume(folder, command, console, options)
 
     def latex(self, folder: Path, console: Console) -> str:
-        from othello_lab.experiments.sweep.reporting import latex_of_sweep
+        from othello_lab.experiments.sweep.sweep import latex_of_sweep
 
         sweep = _read(folder)
         return latex_of_sweep(sweep.head["name"], sweep.table(), sweep.study.values)

@@ -79,9 +79,7 @@ def steady_names(line_ups: Mapping[int, Sequence[str]], values: Values) -> dict[
     if not swept or {len(names) for names in line_ups.values()} != {len(_PLACES)}:
         return {number: list(names) for number, names in line_ups.items()}
     names = zip(*line_ups.values(), strict=True)
-    steady = [
-        _steady_name(of_place, at in swept) for at, of_place in zip(_PLACES, names, strict=True)
-    ]
+    steady = [_steady_name(group, at in swept) for at, group in zip(_PLACES, names, strict=True)]
     if steady[0] == steady[1]:
         steady = [f"{name}_{number}" for number, name in enumerate(steady, start=1)]
     return dict.fromkeys(line_ups, steady)

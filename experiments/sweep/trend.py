@@ -167,9 +167,7 @@ def values_in_order(table: pd.DataFrame, values: Values, group: Sequence[str]) -
     """Return the values of settings that vary together, and True if they are numbers of one
     setting. group: keys of ``values``."""
     numbers = [int(run) for run in dict.fromkeys(table["run"])]
-    values_of: dict[int, list[Any]] = {
-        run: [values[key].get(run) for key in group] for run in numbers
-    }
+    values_of: dict[int, list[Any]] = {n: [values[key].get(n) for key in group] for n in numbers}
     ordered = len(group) == 1 and all(_is_number(value) for (value,) in values_of.values())
     if ordered:
         numbers.sort(key=lambda run: float(values_of[run][0]))

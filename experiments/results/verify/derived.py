@@ -58,9 +58,7 @@ class DerivedFiles:
         self._record, self._folder, self._head = record, record.path.parent, record.head()
         self.count, self.wrong, self.unchecked = 0, list[str](), list[str]()
         (before, there), here = last_session(record), machine()
-        ours = [
-            {k: v for k, v in versions.items() if k not in _LIBRARIES} for versions in (before, now)
-        ]
+        ours = [{k: v for k, v in known.items() if k not in _LIBRARIES} for known in (before, now)]
         self._why = "; ".join(differences(*ours))
         missed = [name for name, agent in plan.agents.items() if getattr(agent, "missed", False)]
         self._missed = f"without {', '.join(missed)} it cannot be written anew" if missed else ""

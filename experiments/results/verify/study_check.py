@@ -22,16 +22,16 @@ from othello_lab.experiments.record.provenance import differences
 from othello_lab.experiments.record.reading import has_begun, reading
 from othello_lab.experiments.record.store import FILE as RECORD
 from othello_lab.experiments.record.store import RUN, Record, Tables
-from othello_lab.experiments.results.verify.checked import (
+from othello_lab.experiments.results.verify.derived import StudyFiles
+from othello_lab.experiments.results.verify.run_check import (
     FILE,
     FILES,
     PIECES,
     RUNS,
     SETTINGS,
     Checked,
+    Verification,
 )
-from othello_lab.experiments.results.verify.derived import StudyFiles
-from othello_lab.experiments.results.verify.run_check import Verification
 from othello_lab.experiments.studies.study import PositionStudy
 from othello_lab.experiments.studies.study_session import (
     GAMES,

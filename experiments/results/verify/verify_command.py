@@ -14,8 +14,7 @@ from othello_lab.core.system.escaping import plain
 from othello_lab.experiments.jobs.kinds import check_single, kind_of
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.report.terminal import terminal_table
-from othello_lab.experiments.results.verify.checked import CHECKS, Checked
-from othello_lab.experiments.results.verify.run_check import Verification
+from othello_lab.experiments.results.verify.run_check import CHECKS, Checked, Verification
 from othello_lab.experiments.results.verify.study_check import StudyVerification
 from othello_lab.experiments.studies.kind import StudyKind
 

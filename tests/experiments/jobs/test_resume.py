@@ -24,7 +24,7 @@ from othello_lab.experiments.jobs.run import in_order, resume, run_match
 from othello_lab.experiments.pairing import RoundRobin, Schedule, SequentialMatch
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.pairing.schedule import PairQueue
-from othello_lab.experiments.playing.match import PairResult
+from othello_lab.experiments.playing.tasks import PairResult
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.store import Record
 

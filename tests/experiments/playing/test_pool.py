@@ -26,9 +26,14 @@ from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.pairing.schedule import PairQueue, PickledPairs
 from othello_lab.experiments.playing import fork_server as fork_server_module
 from othello_lab.experiments.playing.fork_server import END_SECONDS, fork_server, start_fork_server
-from othello_lab.experiments.playing.match import MOST_DEATHS, TaskRunner
 from othello_lab.experiments.playing.pool import WorkerPool
-from othello_lab.experiments.playing.tasks import Answer, WorkerDied, Workers
+from othello_lab.experiments.playing.tasks import (
+    MOST_DEATHS,
+    Answer,
+    TaskRunner,
+    WorkerDied,
+    Workers,
+)
 from othello_lab.experiments.record.store import GameRow, PlayedGame
 
 

@@ -19,8 +19,7 @@ from othello_lab.experiments.jobs import run as runs
 from othello_lab.experiments.jobs.run import resume, run_match
 from othello_lab.experiments.playing import match
 from othello_lab.experiments.playing.game import recordable
-from othello_lab.experiments.playing.match import PairResult
-from othello_lab.experiments.playing.tasks import TaskResult
+from othello_lab.experiments.playing.tasks import PairResult, TaskResult
 from othello_lab.experiments.record.flaws import flaws
 from othello_lab.experiments.record.store import GameRow, PlayedGame, Record
 from othello_lab.experiments.record.turns import TurnsRow

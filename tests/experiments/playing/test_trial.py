@@ -14,7 +14,7 @@ from othello_lab.core.game import DIED, GARBAGE, HUNG, ILLEGAL, RAISED
 from othello_lab.core.rules import RULESETS
 from othello_lab.experiments.config import read
 from othello_lab.experiments.playing import trial
-from othello_lab.experiments.playing.trial import lines
+from othello_lab.experiments.playing.executors import lines
 
 FAILING = {
     "Raises": f"{RAISED}: RuntimeError: a bug in a student's agent (misbehaving.py, line",
