@@ -63,17 +63,11 @@ from othello_lab.experiments.playing.tasks import (
     TaskRunner,
     pairs_of,
 )
+from othello_lab.experiments.record import store
 from othello_lab.experiments.record.folder import CHECKS, locked
 from othello_lab.experiments.record.game_block import GameBlock, count_forfeits, count_results
 from othello_lab.experiments.record.provenance import versions
 from othello_lab.experiments.record.reading import way_out
-from othello_lab.experiments.record.store import (
-    CHANGED,
-    FILE,
-    UNWRITABLE,
-    AgentRow,
-    PlayedGame,
-)
 from othello_lab.experiments.report.disagreements import Judge
 from othello_lab.experiments.report.progress import Tally, progress_bar
 
@@ -203,8 +197,8 @@ def resume(
     folder = Path(folder)
     if not folder.is_dir():
         raise ConfigError(f"{folder}: there is no such folder")
-    if not (folder / FILE).is_file():
-        raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
+    if not (folder / store.FILE).is_file():
+        raise ConfigError(f"{folder} is no run: there is no {store.FILE} in it")
     with locked(folder):
         plan, openings = replanned(folder, agents, choices, console)
         job = RunJob(plan, console, openings, choices.retry, brief)
@@ -265,7 +259,7 @@ class RunJob(Job[RunResult]):
             record.continue_with(plan.as_data, plan.schedule.games_each, self._retry)
             return
         record.write_agents(
-            AgentRow.of(
+            store.AgentRow.of(
                 number,
                 name,
                 plan.settings.agents[name],
@@ -297,7 +291,7 @@ class RunJob(Job[RunResult]):
             del draw, batches
             record.finish(time.perf_counter() - clock, complete)
             if record.was_changed():
-                self.say(CHANGED)
+                self.say(store.CHANGED)
             self._check_played(complete, interrupted)
             if not complete:
                 self.tell_hint()
@@ -373,11 +367,11 @@ class RunJob(Job[RunResult]):
             if draw.complete(record.count_settled(plan.schedule.games_each), plan.pairs):
                 progress.update(bar, total=played)  # there may have been more
 
-    def _write(self, batch: Sequence[PairResults]) -> list[Sequence[PlayedGame]]:
+    def _write(self, batch: Sequence[PairResults]) -> list[Sequence[store.PlayedGame]]:
         """Write results; return the games of each. What the record cannot hold is a forfeit."""
         try:
             self._write_once(batch)
-        except UNWRITABLE as error:
+        except store.UNWRITABLE as error:
             pairs = [*pairs_of(batch)]
             stored = [
                 pair._replace(games=[recordable(game, self._plan.rules) for game in pair.games])

@@ -14,15 +14,7 @@ from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.json_output import print_json, rows_of
 from othello_lab.experiments.config import labelled
-from othello_lab.experiments.jobs import run
-from othello_lab.experiments.jobs.kinds import (
-    JobKind,
-    JobSummary,
-    check_single,
-    job_data,
-    state_of,
-    summary_of,
-)
+from othello_lab.experiments.jobs import kinds, run
 from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.record.reading import not_begun, reading
 from othello_lab.experiments.record.store import Record
@@ -33,22 +25,22 @@ from othello_lab.experiments.report.plan_from_record import recorded_plan
 from othello_lab.experiments.report.report import tell, write
 
 
-class RunKind(JobKind):
+class RunKind(kinds.JobKind):
     """A single run."""
 
     word = "run"
 
-    def summary(self, folder: Path) -> JobSummary:
+    def summary(self, folder: Path) -> kinds.JobSummary:
         if not_begun(folder):
-            state = "starting" if state_of(folder, False) == "being played" else "not begun"
-            return JobSummary(str(folder), "run", folder.parent.name, "", state=state)
+            state = "starting" if kinds.state_of(folder, False) == "being played" else "not begun"
+            return kinds.JobSummary(str(folder), "run", folder.parent.name, "", state=state)
         with reading(folder) as record:
             head = record.head()
             results = record.results()
             leader, score = _leader(record, results) if results else ("", None)
             agents, games = len(record.agents()), sum(count for *_, count in results)
             facts: dict[str, Any] = {"leader": leader, "score": score}
-            return summary_of(folder, head, agents=agents, games=games, **facts)
+            return kinds.summary_of(folder, head, agents=agents, games=games, **facts)
 
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
         with facts_of(folder) as facts:
@@ -64,9 +56,9 @@ class RunKind(JobKind):
                     "standings": rows_of(facts.standings),
                     "matches": rows_of(facts.matches),
                 }
-                print_json(job_data(folder, head, results))
+                print_json(kinds.job_data(folder, head, results))
                 return
-            state = state_of(folder, bool(head["complete"]))
+            state = kinds.state_of(folder, bool(head["complete"]))
             games = counted(facts.record.count_games(), "game")
             when = str(head["started"]).replace("T", " ")
             console.print(plain(f"{head['name']}, {when}: {games}, {state}"))
@@ -104,7 +96,7 @@ class RunKind(JobKind):
 @contextmanager
 def facts_of(folder: Path) -> Iterator[RunFacts]:
     """Yield the facts of the run in a folder, from its record; ConfigError if it has no game."""
-    check_single(folder)
+    kinds.check_single(folder)
     with reading(folder) as record:
         plan = recorded_plan(record)
         if not record.count_games():

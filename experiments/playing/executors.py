@@ -26,19 +26,12 @@ from othello_lab.core.system.processes import available_cores, quota_note
 from othello_lab.core.system.scratch import remove_abandoned
 from othello_lab.core.system.settings import Nameable, Whole, checked
 from othello_lab.core.system.shared_memory import STOP_AT_ONCE, why_no_locks
+from othello_lab.experiments.playing import tasks
 from othello_lab.experiments.playing.agent_proxy import AgentProxy
 from othello_lab.experiments.playing.conditions import NONE, GameConditions
 from othello_lab.experiments.playing.fork_server import fork_server
 from othello_lab.experiments.playing.game import in_a_line
 from othello_lab.experiments.playing.pool import WorkerPool
-from othello_lab.experiments.playing.tasks import (
-    Task,
-    TaskRunner,
-    ThisProcess,
-    WorkerContext,
-    Workers,
-    start_worker,
-)
 from othello_lab.experiments.record.store import Tables
 
 Say = Callable[[str], None]
@@ -59,13 +52,15 @@ class Executor(Nameable, ABC):
         """A description in a few words."""
 
     @abstractmethod
-    def workers_for(self, conditions: GameConditions, say: Say) -> AbstractContextManager[Workers]:
+    def workers_for(
+        self, conditions: GameConditions, say: Say
+    ) -> AbstractContextManager[tasks.Workers]:
         """Return the workers that play under these conditions; see :meth:`ready`."""
 
     @contextmanager
     def ready(
         self, conditions: GameConditions, say: Say, trial: bool = False
-    ) -> Iterator[TaskRunner]:
+    ) -> Iterator[tasks.TaskRunner]:
         """Yield a TaskRunner for these conditions.
 
         Enter it before anything is written, and while this process has a single thread: it may be
@@ -75,7 +70,7 @@ class Executor(Nameable, ABC):
         try:
             with self.workers_for(conditions, say) as workers:
                 try:
-                    runner = TaskRunner(workers, lambda: conditions.stopping)
+                    runner = tasks.TaskRunner(workers, lambda: conditions.stopping)
                     if trial:
                         try_agents(runner, conditions)
                     yield runner
@@ -92,10 +87,10 @@ class Serial(Executor):
 
     text = "none (serial)"
 
-    def workers_for(self, conditions: GameConditions, say: Say) -> Workers:
+    def workers_for(self, conditions: GameConditions, say: Say) -> tasks.Workers:
         if conditions.apart:
             return Processes(workers=1).workers_for(conditions, say)
-        return ThisProcess(WorkerContext(conditions))
+        return tasks.ThisProcess(tasks.WorkerContext(conditions))
 
 
 class Processes(Executor):
@@ -111,10 +106,10 @@ class Processes(Executor):
     def text(self) -> str:
         return f"{self.workers} ({self._note})" if self._note else f"{self.workers}"
 
-    def workers_for(self, conditions: GameConditions, say: Say) -> Workers:
+    def workers_for(self, conditions: GameConditions, say: Say) -> tasks.Workers:
         if self._note:
             say(f"workers: {self.text}")
-        start = partial(start_worker, conditions)
+        start = partial(tasks.start_worker, conditions)
         return WorkerPool(fork_server(self.workers, start, conditions.hang_seconds))
 
 
@@ -144,7 +139,9 @@ class Dask(Executor):
             return f"those of the Dask cluster at {self.address}"
         return f"{self.workers} (Dask)"
 
-    def workers_for(self, conditions: GameConditions, say: Say) -> AbstractContextManager[Workers]:
+    def workers_for(
+        self, conditions: GameConditions, say: Say
+    ) -> AbstractContextManager[tasks.Workers]:
         # Dask takes half a second to import.
         from othello_lab.experiments.playing.cluster import reach
 
@@ -159,14 +156,14 @@ Line = list[tuple[int, Position]]
 """Moves from the start, each with the position that it leads to."""
 
 
-def try_agents(runner: TaskRunner, conditions: GameConditions) -> None:
+def try_agents(runner: tasks.TaskRunner, conditions: GameConditions) -> None:
     """Let all agents from outside the lab play; ConfigError for the first one that fails in all
     positions, with its last failure. No agent is tried if agents share the judge's process, a mode
     for debugging."""
     if conditions.isolation.kind == NONE:
         return
     outside = [number for number, agent in enumerate(conditions.agents) if is_outside(agent)]
-    results = chain.from_iterable(runner.work(_try, [Task(n, n) for n in outside]))
+    results = chain.from_iterable(runner.work(_try, [tasks.Task(n, n) for n in outside]))
     for number, tables, failure in sorted(results, key=attrgetter("number")):
         if flaw := failure or tables["trial"][0]["flaw"]:
             raise ConfigError(
@@ -190,7 +187,7 @@ def lines(rules: Ruleset, count: int = POSITIONS) -> list[Line]:
     return [line[: usable[int(index)]] for index in chosen]
 
 
-def _try(context: WorkerContext, number: int) -> Tables:
+def _try(context: tasks.WorkerContext, number: int) -> Tables:
     """Return an agent's last failure, in a line; "" if it has answered, or was slow."""
     player, flaw = context.seat(number), ""
     with _silent():
@@ -216,7 +213,7 @@ def _silent() -> Iterator[None]:
         root.handlers = before
 
 
-def _failure(context: WorkerContext, player: AgentProxy, line: Line) -> str:
+def _failure(context: tasks.WorkerContext, player: AgentProxy, line: Line) -> str:
     """Return the agent's failure at the end of a line of moves; "" if there is none."""
     position, rules = line[-1][1], context.conditions.rules
     try:

@@ -18,14 +18,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, Protocol
 
-from othello_lab.experiments.playing.fork_server import (
-    BEGUN,
-    BROKEN,
-    END_SECONDS,
-    LOG,
-    RESULT,
-    read_message,
-)
+from othello_lab.experiments.playing import fork_server
 from othello_lab.experiments.playing.tasks import Answer, TaskFunction, WorkerDied, Workers
 
 _FAILED_STARTS = 10
@@ -118,7 +111,7 @@ class WorkerPool(Workers):
         for worker in self._workers:
             with contextlib.suppress(OSError):  # it may be dead
                 worker.line.send_bytes(b"")
-        until = time.monotonic() + END_SECONDS
+        until = time.monotonic() + fork_server.END_SECONDS
         living: list[Any] = [*self._workers]
         while living and (left := until - time.monotonic()) > 0:
             for ready in wait(living, left):
@@ -143,10 +136,10 @@ class WorkerPool(Workers):
     def _message(self, worker: _Worker) -> tuple[bytes, Any] | None:
         """Return a worker's next message, its log records handled; None if the worker has ended."""
         try:
-            kind, content = read_message(worker.line.recv_bytes())
+            kind, content = fork_server.read_message(worker.line.recv_bytes())
         except Exception:
             return None
-        if kind == LOG:
+        if kind == fork_server.LOG:
             logging.getLogger(content.name).handle(content)
         return kind, content
 
@@ -155,12 +148,16 @@ class WorkerPool(Workers):
         if message is None:
             return self._bury(worker)
         kind, content = message
-        if kind == BEGUN:
+        if kind == fork_server.BEGUN:
             worker.has_begun, self._failed_starts = True, 0
-        elif kind != LOG:
+        elif kind != fork_server.LOG:
             number = next(iter(worker.tasks))
             del worker.tasks[number]
-            return [Answer(number, content) if kind == RESULT else Answer(number, error=content)]
+            return [
+                Answer(number, content)
+                if kind == fork_server.RESULT
+                else Answer(number, error=content)
+            ]
         return []
 
     def _bury(self, worker: _Worker) -> list[Answer]:
@@ -169,7 +166,7 @@ class WorkerPool(Workers):
         self._workers.remove(worker)
         self._failed_starts += not worker.has_begun
         if self._failed_starts >= _FAILED_STARTS:
-            raise BrokenExecutor(BROKEN)
+            raise BrokenExecutor(fork_server.BROKEN)
         under_way, others = [*worker.tasks][:1], [*worker.tasks.items()][1:]
         self._waiting.extendleft(others)
         self._source.add_worker()

@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.progress import track
 
 from othello_lab.agents.config import ConfigError
+from othello_lab.core import wthor
 from othello_lab.core.game import FINISHED, LATE, RESIGNED
 from othello_lab.core.notation import PASS, format_ggf, split_transcript, square_name
 from othello_lab.core.position import Position
@@ -26,15 +27,6 @@ from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.files import write_file, writing
 from othello_lab.core.system.optional_libraries import needs
-from othello_lab.core.wthor import (
-    GAMES,
-    PLAYERS,
-    TOURNAMENTS,
-    WthorGame,
-    fitting,
-    format_names,
-    format_wthor,
-)
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import GameRow, Record
@@ -115,7 +107,7 @@ class Wthor(Format):
     """A file of games, with one of players and one of tournaments (the run's name) next to it."""
 
     about = "the database of the French federation"
-    endings = (GAMES, PLAYERS, TOURNAMENTS)
+    endings = (wthor.GAMES, wthor.PLAYERS, wthor.TOURNAMENTS)
 
     def __init__(self, run: ExportedRun, files: Mapping[str, BinaryIO]) -> None:
         if run.rules is not ruleset("standard"):
@@ -124,7 +116,7 @@ class Wthor(Format):
                 f"of ruleset {run.rules.name}; ggf holds them"
             )
         super().__init__(run, files)
-        self._games: list[WthorGame] = []
+        self._games: list[wthor.WthorGame] = []
         self._numbers = {agent: number for number, agent in enumerate(run.names)}
 
     def add(self, game: GameRow) -> str | None:
@@ -134,7 +126,7 @@ class Wthor(Format):
         if start != Position.start(self.run.rules):
             return "from positions of their own"
         self._games.append(
-            WthorGame(
+            wthor.WthorGame(
                 bytes(ply for ply in plies if ply != PASS),
                 (_SQUARES + game.disc_difference) // 2,
                 self._numbers[game.black],
@@ -145,11 +137,13 @@ class Wthor(Format):
 
     def finish(self) -> None:
         started = self.run.started
-        names = _distinct(self.run.names, lambda name: fitting(name, PLAYERS))
-        self.files[GAMES].write(format_wthor(self._games, started, started.year))
-        self.files[PLAYERS].write(format_names(names.values(), PLAYERS, started))
-        tournament = fitting(self.run.name, TOURNAMENTS)
-        self.files[TOURNAMENTS].write(format_names([tournament], TOURNAMENTS, started))
+        names = _distinct(self.run.names, lambda name: wthor.fitting(name, wthor.PLAYERS))
+        self.files[wthor.GAMES].write(wthor.format_wthor(self._games, started, started.year))
+        self.files[wthor.PLAYERS].write(wthor.format_names(names.values(), wthor.PLAYERS, started))
+        tournament = wthor.fitting(self.run.name, wthor.TOURNAMENTS)
+        self.files[wthor.TOURNAMENTS].write(
+            wthor.format_names([tournament], wthor.TOURNAMENTS, started)
+        )
 
 
 class PgnResults(Format):

@@ -55,13 +55,8 @@ import numpy as np
 import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
 
+from othello_lab.experiments.statistics import bradley_terry
 from othello_lab.experiments.statistics.bounds import Layers
-from othello_lab.experiments.statistics.bradley_terry import (
-    advantage_is_finite,
-    fit,
-    fit_block,
-    pairings,
-)
 from othello_lab.experiments.statistics.elo import ELO
 from othello_lab.experiments.statistics.intervals import ONE_SIDED, bootstrap_intervals
 from othello_lab.experiments.statistics.means import REPLICATES
@@ -336,11 +331,11 @@ def _fit_blocks(units: PairUnits, layers: Layers) -> tuple[FloatArray, bool, Flo
     counts = units.counts
     inside = np.zeros(len(counts))
     for members in layers.blocks():
-        inside[members] = fit_block(counts[np.ix_(members, members)])[:-1]
+        inside[members] = bradley_terry.fit_block(counts[np.ix_(members, members)])[:-1]
     rated = layers.rated
     among = units.cells[np.ix_(rated, rated)]
-    if units.by_colour and rated.sum() > 1 and advantage_is_finite(among):
-        fitted = fit_block(among)
+    if units.by_colour and rated.sum() > 1 and bradley_terry.advantage_is_finite(among):
+        fitted = bradley_terry.fit_block(among)
         inside[rated] = fitted[:-1]
         return inside, True, fitted
     return inside, False, np.append(inside[rated], 0)
@@ -391,7 +386,7 @@ def _replicates(
     if len(units.cells) < 2:
         return np.zeros((replicates, len(fitted)))
     rng = np.random.default_rng(seed)
-    first, second = pairings(units.cells)
+    first, second = bradley_terry.pairings(units.cells)
     scored, met, times = units.scored()
     imagined = _imagined(units, fitted[first] - fitted[second])
     batch = max(1, _CELLS // max(len(times), scored.shape[1], len(units.cells) ** 2))
@@ -404,7 +399,7 @@ def _replicates(
         points = (weight @ scored).reshape(size, -1, len(first)) + won[:, None]
         games = (weight @ met + won + lost)[:, None]
         start = np.broadcast_to(fitted, (size, len(fitted)))
-        rows.append(fit(points, games, first, second, start))
+        rows.append(bradley_terry.fit(points, games, first, second, start))
     return np.concatenate(rows)
 
 
@@ -416,7 +411,7 @@ def _imagined(units: PairUnits, difference: FloatArray) -> FloatArray:
     among the pairings by their size; the odds are those expected at the fitted ``difference``
     (natural units). In simulated pools this is just cautious enough.
     """
-    first, second = pairings(units.cells)
+    first, second = bradley_terry.pairings(units.cells)
     pairs = units.counts[first, second].sum(axis=1)
     number = max(0.5 * pairs.sum() / units.total, len(units.cells) - 1)
     odds = scipy.special.expit(np.stack([-difference, difference], axis=1))

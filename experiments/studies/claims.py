@@ -35,29 +35,15 @@ from othello_lab.experiments.statistics.means import mean_interval
 from othello_lab.experiments.statistics.pairs import SHARES, FloatArray
 from othello_lab.experiments.statistics.sequential_mean import FIRST_LOOK, mean_side
 from othello_lab.experiments.statistics.stopped_match import stopped_estimate
-from othello_lab.experiments.studies.grammar import (
-    MEASURES,
-    AgentText,
-    Claim,
-    CostClaim,
-    StrengthClaim,
-    parse,
-)
-from othello_lab.experiments.studies.study import (
-    Conclusion,
-    MatchStudy,
-    PlayedRun,
-    RunRequest,
-    changed,
-)
+from othello_lab.experiments.studies import grammar, study
 
 _In = TypeVar("_In")
 _Out = TypeVar("_Out")
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
 
-_RANDOM = AgentText("random")  # gives positions to an agent that is compared with a number
-_OTHER = AgentText("greedy")
+_RANDOM = grammar.AgentText("random")  # gives positions to an agent that is compared with a number
+_OTHER = grammar.AgentText("greedy")
 
 
 @dataclass(frozen=True)
@@ -78,7 +64,7 @@ class ClaimVerdict:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Claims(MatchStudy):
+class Claims(study.MatchStudy):
     """Tests of claims, written in the language of :mod:`experiments.studies.grammar`.
 
     A claim of strength is a sequential test (SPRT) between the claimed difference and one that is
@@ -104,9 +90,9 @@ class Claims(MatchStudy):
     def check(self, plan: Plan) -> None:
         _map_all(self.parsed, lambda claim: self._check(claim, plan))
 
-    def _check(self, claim: Claim, plan: Plan) -> None:
+    def _check(self, claim: grammar.Claim, plan: Plan) -> None:
         agents = self._agents(claim, plan)
-        if isinstance(claim, CostClaim):
+        if isinstance(claim, grammar.CostClaim):
             for text in _compared(claim):
                 agent = make_agent(agents[str(text)], str(text), plan.settings)
                 if isinstance(agent, ExternalAgent):
@@ -120,14 +106,14 @@ class Claims(MatchStudy):
                     )
 
     @cached_property
-    def parsed(self) -> list[Claim]:
+    def parsed(self) -> list[grammar.Claim]:
         """Return all claims; ValueError with all that are wrong."""
         return _map_all(_lines(self.claims), _parsed)
 
-    def runs(self, plan: Plan, played: Sequence[PlayedRun]) -> Sequence[RunRequest]:
-        return [RunRequest(self._settings(claim, plan), str(claim)) for claim in self.parsed]
+    def runs(self, plan: Plan, played: Sequence[study.PlayedRun]) -> Sequence[study.RunRequest]:
+        return [study.RunRequest(self._settings(claim, plan), str(claim)) for claim in self.parsed]
 
-    def conclude(self, plan: Plan, played: Sequence[PlayedRun]) -> Conclusion:
+    def conclude(self, plan: Plan, played: Sequence[study.PlayedRun]) -> study.Conclusion:
         import pandas as pd
 
         judged = {run.number: self._judged(run, plan) for run in played}
@@ -138,7 +124,7 @@ class Claims(MatchStudy):
         findings = [_summary([v.verdict for v in verdicts])]
         findings += [f"{v.claim}: {v.verdict}. {v.evidence}" for v in verdicts]
         rows = [[v.verdict, v.claim, v.amount] for v in verdicts]
-        return Conclusion(
+        return study.Conclusion(
             findings,
             [ResultTable("Claims", ["verdict", "claim", "after"], rows, (0, 1))],
             {"claims": pd.DataFrame([vars(verdict) for verdict in verdicts])},
@@ -157,7 +143,7 @@ class Claims(MatchStudy):
 
     # ------------------------------------------------------------------ runs
 
-    def _agents(self, claim: Claim, plan: Plan) -> dict[str, dict[str, Any]]:
+    def _agents(self, claim: grammar.Claim, plan: Plan) -> dict[str, dict[str, Any]]:
         """Return the settings of a claim's agents, by their names in it; ConfigError."""
         settings = {}
         for text in _line_up(claim):
@@ -167,16 +153,16 @@ class Claims(MatchStudy):
                 raise ConfigError(f"{claim}: {one_line(error)}") from error
         return settings
 
-    def _settings(self, claim: Claim, plan: Plan) -> RunConfig:
+    def _settings(self, claim: grammar.Claim, plan: Plan) -> RunConfig:
         agents = self._agents(claim, plan)
-        if isinstance(claim, StrengthClaim):
-            return changed(plan.settings, agents=agents, schedule=self._schedule(claim))
+        if isinstance(claim, grammar.StrengthClaim):
+            return study.changed(plan.settings, agents=agents, schedule=self._schedule(claim))
         schedule = {"_target_": "othello_lab.experiments.pairing.RoundRobin"}
-        return changed(
+        return study.changed(
             plan.settings, agents=agents, schedule=schedule, games=2 * self.positions, record="all"
         )
 
-    def _schedule(self, claim: StrengthClaim) -> dict[str, Any]:
+    def _schedule(self, claim: grammar.StrengthClaim) -> dict[str, Any]:
         """The sequential test of a claim, as its first agent sees it."""
         better = claim.compare in (">", "<=")  # the one claimed is the lower of two differences
         low = claim.elo if better else claim.elo - self.tolerance
@@ -190,7 +176,7 @@ class Claims(MatchStudy):
 
     # ------------------------------------------------------------------ verdicts
 
-    def _judged(self, played: PlayedRun, plan: Plan) -> ClaimVerdict:
+    def _judged(self, played: study.PlayedRun, plan: Plan) -> ClaimVerdict:
         claim = self.parsed[played.number]
         with played.record() as record:
             name = record.head()["config"]["name"]
@@ -199,11 +185,11 @@ class Claims(MatchStudy):
                     f"{played.folder} has the games of another claim, '{name}': the claims have "
                     "changed since; start a new study"
                 )
-            if isinstance(claim, StrengthClaim):
+            if isinstance(claim, grammar.StrengthClaim):
                 return self._of_strength(claim, record)
             return self._of_costs(claim, record, plan)
 
-    def _of_strength(self, claim: StrengthClaim, record: Record) -> ClaimVerdict:
+    def _of_strength(self, claim: grammar.StrengthClaim, record: Record) -> ClaimVerdict:
         test = SequentialMatch(
             **{k: v for k, v in self._schedule(claim).items() if k != "_target_"}
         )
@@ -236,7 +222,7 @@ class Claims(MatchStudy):
         ends = (estimate.elo, estimate.low, estimate.high) if estimate else ()
         return ClaimVerdict(str(claim), verdict, evidence, amount, forfeits, *ends)
 
-    def _of_costs(self, claim: CostClaim, record: Record, plan: Plan) -> ClaimVerdict:
+    def _of_costs(self, claim: grammar.CostClaim, record: Record, plan: Plan) -> ClaimVerdict:
         """Search the positions of one opening after the other until it is decided."""
         agents = self._agents(claim, plan)
         searchers = {}
@@ -272,7 +258,7 @@ class Claims(MatchStudy):
             evidence += f", {times.text(3)} x {claim.second}'s {theirs}"
         return ClaimVerdict(str(claim), verdict, f"{evidence}, in {amount}.", amount, ratio=ratio)
 
-    def _cost_verdict(self, claim: CostClaim, spent: Sequence[tuple[float, float]]) -> str:
+    def _cost_verdict(self, claim: grammar.CostClaim, spent: Sequence[tuple[float, float]]) -> str:
         if len(spent) < FIRST_LOOK:
             return UNDECIDED
         costs, others = np.array(spent).T
@@ -324,11 +310,11 @@ def _cost_text(spent: FloatArray, measure: str) -> str:
     return f"{mean.text(1, 1e6)} µs" if measure == "time" else f"{mean.text(1)} {measure}"
 
 
-def _compared(claim: CostClaim) -> list[AgentText]:
+def _compared(claim: grammar.CostClaim) -> list[grammar.AgentText]:
     return [claim.first] if claim.second is None else [claim.first, claim.second]
 
 
-def _line_up(claim: Claim) -> list[AgentText]:
+def _line_up(claim: grammar.Claim) -> list[grammar.AgentText]:
     if claim.second is not None:
         return [claim.first, claim.second]
     return [claim.first, _OTHER if claim.first == _RANDOM else _RANDOM]
@@ -370,14 +356,14 @@ def _map_all(what: Iterable[_In], do: Callable[[_In], _Out]) -> list[_Out]:
     return results
 
 
-def _parsed(line: Any) -> Claim:
-    claim = parse(line)
+def _parsed(line: Any) -> grammar.Claim:
+    claim = grammar.parse(line)
     if claim.second is not None and str(claim.first) == str(claim.second):
         raise ValueError(f"{claim}: an agent cannot be compared with itself")
     return claim
 
 
-def _settings_of(text: AgentText, settings: RunConfig) -> dict[str, Any]:
+def _settings_of(text: grammar.AgentText, settings: RunConfig) -> dict[str, Any]:
     if text.name in settings.agents:
         made = copy.deepcopy(dict(settings.agents[text.name]))
     else:
@@ -404,9 +390,9 @@ def _known(settings: Mapping[str, Any]) -> str:
 
 
 def _spent(
-    claim: CostClaim, position: Position, searchers: Mapping[str, SearchAgent]
+    claim: grammar.CostClaim, position: Position, searchers: Mapping[str, SearchAgent]
 ) -> tuple[float, float]:
     """Return the costs of a claim's searches on a position; 1 in the place of a second one."""
-    column = MEASURES[claim.measure]
+    column = grammar.MEASURES[claim.measure]
     rows = list(cost_rows(position, searchers))
     return float(rows[0][column]), float(rows[1][column]) if len(rows) > 1 else 1.0

@@ -18,15 +18,8 @@ from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.report.tables import elo_text, time_text
 from othello_lab.experiments.statistics.elo import doubling_weights, step_weights
 from othello_lab.experiments.statistics.intervals import interval_text
+from othello_lab.experiments.studies import study
 from othello_lab.experiments.studies.pools import PairPool, strengths
-from othello_lab.experiments.studies.study import (
-    Conclusion,
-    MatchStudy,
-    PlayedRun,
-    RunRequest,
-    changed,
-    without_depth,
-)
 
 if TYPE_CHECKING:
     from pandas import DataFrame as Frame
@@ -44,7 +37,7 @@ _DRAWN = 24  # agents at their levels of which a figure can be read
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scaling(MatchStudy):
+class Scaling(study.MatchStudy):
     """Each agent of the line-up at each level of effort, all of them in one pool.
 
     Elo by doubling is the slope of an agent's ratings over the logarithm of its effort: of the
@@ -81,29 +74,33 @@ class Scaling(MatchStudy):
         if self.by == DEPTH and max(levels) > MAX_DEPTH:
             raise ValueError(f"study.levels={levels}: a depth is {MAX_DEPTH} at most")
 
-    def runs(self, plan: Plan, played: Sequence[PlayedRun]) -> Sequence[RunRequest]:
+    def runs(self, plan: Plan, played: Sequence[study.PlayedRun]) -> Sequence[study.RunRequest]:
         agents = {
             _name(name, level): self._at(agent, level)
             for name, agent in plan.settings.agents.items()
             for level in self.levels
         }
         levels = ", ".join(f"{level:g}" for level in self.levels)
-        return [RunRequest(changed(plan.settings, agents=agents), f"{EFFORTS[self.by]} {levels}")]
+        return [
+            study.RunRequest(
+                study.changed(plan.settings, agents=agents), f"{EFFORTS[self.by]} {levels}"
+            )
+        ]
 
-    def conclude(self, plan: Plan, played: Sequence[PlayedRun]) -> Conclusion:
+    def conclude(self, plan: Plan, played: Sequence[study.PlayedRun]) -> study.Conclusion:
         seed, kinds = plan.settings.seed, list(plan.settings.agents)
         with played[0].record() as record:
             pool, table = PairPool.of(record), strengths(record, seed)
         levels = self._levels(table, kinds, pool, seed)
         gains = self._gains(levels, kinds, pool, seed)
         between = self._between(gains, levels, kinds, pool, seed)
-        return Conclusion(
+        return study.Conclusion(
             list(self._findings(gains, between, levels)),
             [self._gains_table(gains), self._levels_table(levels)],
             {"doublings": gains, "levels": levels, "differences": between},
             lambda: self._figures(levels, pool.openings),
             [_NOTE],
-            agents=without_depth(plan.settings.agents),
+            agents=study.without_depth(plan.settings.agents),
         )
 
     def _at(self, agent: Mapping[str, Any], level: float) -> dict[str, Any]:

@@ -13,18 +13,7 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
 from othello_lab.core.system.escaping import counted
-from othello_lab.experiments.report.figures.drawing import (
-    SMALL,
-    ReportFigure,
-    blank,
-    check_frame,
-    decades,
-    drawn,
-    heat,
-    signed,
-    styled,
-    wrapped,
-)
+from othello_lab.experiments.report.figures import drawing
 from othello_lab.experiments.report.figures.labels import name_legend
 from othello_lab.experiments.report.figures.palette import DIVERGING, GREY, SEQUENTIAL
 from othello_lab.experiments.report.figures.svg import annotate
@@ -50,7 +39,7 @@ _MAP_LABELS = {
 
 def setting_figures(
     table: pd.DataFrame, varied: Mapping[str, Sequence[str]]
-) -> Iterator[ReportFigure]:
+) -> Iterator[drawing.ReportFigure]:
     """Yield the figures of a sweep: Elo and nodes of every agent by the one or two settings that
     were varied.
 
@@ -71,7 +60,7 @@ def _chart_of(runs: pd.DataFrame) -> Callable[..., Figure]:
     return agents_chart if runs["agent"].nunique() > MOST_LINES else sweep_chart
 
 
-def _elo_figures(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[ReportFigure]:
+def _elo_figures(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[drawing.ReportFigure]:
     compared = runs[runs["agent"] != runs["reference"]]  # which is at 0 everywhere
     if not (compared["elo"].notna() & ~compared["split"]).any():
         return
@@ -82,7 +71,7 @@ def _elo_figures(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[ReportFig
         else "Bars are 95 % intervals; triangles are bounds of agents that won or lost everything; "
         "where every pair was split, or all games of a run came from one opening, there is no bar."
     )
-    yield ReportFigure(
+    yield drawing.ReportFigure(
         name="elo",
         title="Elo by setting",
         caption=f"{_zero(runs)} {signs}",
@@ -90,7 +79,7 @@ def _elo_figures(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[ReportFig
     )
 
 
-def _node_figures(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[ReportFigure]:
+def _node_figures(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[drawing.ReportFigure]:
     searching = runs[runs["nodes_per_move"] > 0]
     if searching.empty:
         return
@@ -99,13 +88,13 @@ def _node_figures(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[ReportFi
         whole = searching[searching["agent"] == base].set_index("run")["nodes_per_move"]
         share = 100 * searching["nodes_per_move"] / searching["run"].map(whole)
         shares = searching.assign(nodes_share=share, base=base)
-        yield ReportFigure(
+        yield drawing.ReportFigure(
             name="nodes_share",
             title="Share of nodes by setting",
             caption=f"Mean nodes of a move, as a share of those of {base} in the same run.",
             chart=_chart_of(shares)(shares, "nodes_share", *names),
         )
-    yield ReportFigure(
+    yield drawing.ReportFigure(
         name="nodes_per_move",
         title="Nodes by setting",
         caption="Mean nodes of a move, over the games of each run.",
@@ -148,7 +137,7 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
     numeric = _numeric(runs[setting])
     values = _values(runs[setting])
     positions = {value: value if numeric else number for number, value in enumerate(values)}
-    agents = styled(runs["agent"])
+    agents = drawing.styled(runs["agent"])
     # Agents stand beside each other where their intervals would hide one another.
     apart = 0.05 * min(np.diff(list(positions.values())), default=1) * (measure == "elo")
     with _panels(runs, other, 2.4, max(3.4, 0.5 * len(positions))) as (figure, panels):
@@ -157,7 +146,7 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
                 rows = inside[(inside["agent"] == name) & inside[measure].notna()]
                 x = np.array([positions[value] for value in rows[setting]])
                 x = x + apart * (number - (len(agents) - 1) / 2)
-                style = look | {"label": drawn(name), "markersize": 6}
+                style = look | {"label": drawing.drawn(name), "markersize": 6}
                 _points(axes, x, rows, measure, style if numeric else style | _NO_LINE)
             _label_settings(axes, setting, positions, numeric)
         _label_measure(panels[0][0], runs, measure)
@@ -201,10 +190,10 @@ def _maps(runs: pd.DataFrame, measure: str, setting: str, other: str | None) -> 
                 cells[cell], texts[cell] = run[measure], _cell(run, measure)
                 where = f"agent = {_shown(run['agent'])}, {setting} = {_shown(run[setting])}"
                 titles[cell] = f"{run['agent']}\n{where}\n{_measured(run, measure)}"
-            heat(figure, axes, cells, shades, label, norm, texts, 8, titles=titles)
+            drawing.heat(figure, axes, cells, shades, label, norm, texts, 8, titles=titles)
             axes.set_xticks(range(len(columns)), names)
             axes.tick_params(axis="x", rotation=0 if max(map(len, names)) <= 8 else 90)
-            axes.set_xlabel(drawn(setting))
+            axes.set_xlabel(drawing.drawn(setting))
         panels[0][0].set_yticks(range(len(rows)), [_shown(agent) for agent in rows])
         panels[0][0].set_ylabel("agent")
     return figure
@@ -216,7 +205,7 @@ def _check(
     """Raise ValueError unless the runs have the columns of a chart. intervals: more of Elo."""
     of_elo = ["bound", *intervals] if measure == "elo" else []
     others = [other] if other else []
-    check_frame(runs, ["run", "agent", "games", setting, measure, *of_elo, *others])
+    drawing.check_frame(runs, ["run", "agent", "games", setting, measure, *of_elo, *others])
 
 
 @contextmanager
@@ -225,11 +214,11 @@ def _panels(
 ) -> Iterator[tuple[Figure, list[tuple[Axes, pd.DataFrame]]]]:
     """Yield a figure with axes, and the runs, of each value of ``other``; sizes in inches."""
     values = _values(runs[other]) if other else [None]
-    with blank(beside + width * len(values), height, _context(runs)) as figure:
+    with drawing.blank(beside + width * len(values), height, _context(runs)) as figure:
         grid = figure.subplots(1, len(values), sharey=True, squeeze=False)[0]
         for axes, value in zip(grid, values, strict=True):
             if other:
-                axes.set_title(wrapped(f"{other} = {value}"), fontsize=SMALL + 1)
+                axes.set_title(drawing.wrapped(f"{other} = {value}"), fontsize=drawing.SMALL + 1)
         inside = [runs[runs[other] == value] if other else runs for value in values]
         yield figure, list(zip(grid, inside, strict=True))
 
@@ -240,7 +229,7 @@ def _values(column: pd.Series) -> list[Any]:
 
 
 def _shown(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else wrapped(value)
+    return f"{value:g}" if isinstance(value, int | float) else drawing.wrapped(value)
 
 
 def _measured(row: Mapping[Any, Any], measure: str) -> str:
@@ -257,7 +246,7 @@ def _cell(row: Mapping[Any, Any], measure: str) -> str:
     if np.isnan(value):
         return ""
     if measure == "elo":
-        return f"{row['bound']} {signed(value)}".strip()
+        return f"{row['bound']} {drawing.signed(value)}".strip()
     return f"{value:,.0f}" if value < 1e5 else f"{value / 1e6:.1f} M"
 
 
@@ -277,7 +266,7 @@ def _label_settings(axes: Axes, setting: str, places: Mapping[Any, float], numer
     if not numeric and max(len(value) for value in places) > 8:
         axes.tick_params(axis="x", rotation=90)
     axes.margins(x=0.08)
-    axes.set_xlabel(drawn(setting) + " (log scale)" * is_log)
+    axes.set_xlabel(drawing.drawn(setting) + " (log scale)" * is_log)
 
 
 def _points(axes: Axes, x: np.ndarray, rows: pd.DataFrame, measure: str, style: Style) -> None:
@@ -302,13 +291,13 @@ def _points(axes: Axes, x: np.ndarray, rows: pd.DataFrame, measure: str, style: 
 def _label_measure(axes: Axes, runs: pd.DataFrame, measure: str) -> None:
     if measure == "elo":
         zero = runs["reference"].iloc[0] or "mean of the run"
-        axes.set_ylabel(drawn(f"Elo (95 % interval, {zero} = 0)"))
+        axes.set_ylabel(drawing.drawn(f"Elo (95 % interval, {zero} = 0)"))
         axes.axhline(0, color=GREY, linewidth=1, zorder=1)
         low, high = axes.get_ylim()
         axes.set_ylim(min(low, -20), max(high, 20))  # where every pair was split, all are 0
     elif measure == "nodes_share":
         axes.set_ylim(0, 105)
-        axes.set_ylabel(drawn(f"nodes, {runs['base'].iloc[0]} = 100 %"))
+        axes.set_ylabel(drawing.drawn(f"nodes, {runs['base'].iloc[0]} = 100 %"))
     else:
-        decades(axes)
+        drawing.decades(axes)
         axes.set_ylabel("nodes a move (log scale)")

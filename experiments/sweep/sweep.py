@@ -36,15 +36,7 @@ from othello_lab.experiments.studies.study_session import (
     RecordMaker,
     recorded_settings,
 )
-from othello_lab.experiments.sweep.composing import (
-    COLUMN_OF,
-    Values,
-    expand,
-    in_a_line,
-    is_hydras,
-    short_names,
-    varied,
-)
+from othello_lab.experiments.sweep import composing
 from othello_lab.experiments.sweep.results import grouped, table_of
 from othello_lab.experiments.sweep.trend import findings
 
@@ -82,9 +74,9 @@ class Sweep(MatchStudy):
         return made
 
     @property
-    def values(self) -> Values:
+    def values(self) -> composing.Values:
         """The settings that vary."""
-        return varied(self.combinations)
+        return composing.varied(self.combinations)
 
     def requests(self, base: Mapping[str, Any]) -> list[RunRequest]:
         """Return its runs. base: the settings of its plan, as plain data."""
@@ -98,7 +90,7 @@ class Sweep(MatchStudy):
             command = as_typed(
                 ["run", *(f"--config-dir={folder}" for folder in self.folders), *command_words]
             )
-            requests.append(RunRequest(settings, in_a_line(values, number), command))
+            requests.append(RunRequest(settings, composing.in_a_line(values, number), command))
         return requests
 
     def runs(self, plan: Plan, played: Sequence[PlayedRun]) -> Sequence[RunRequest]:
@@ -145,9 +137,9 @@ def sweep(
     """
     places = [override for override in overrides if override.startswith("hydra.sweep.dir=")]
     words = [override for override in overrides if override not in places]
-    if hydras := [word for word in words if is_hydras(word)]:
+    if hydras := [word for word in words if composing.is_hydras(word)]:
         raise ConfigError(f"{hydras[0]}: of Hydra's settings a sweep has only hydra.sweep.dir")
-    known = expand(words)
+    known = composing.expand(words)
     if len(known) == 1:
         raise ConfigError(
             "run -m: no setting has several values; write them with commas, such as depth=1,2,3"
@@ -235,7 +227,7 @@ _NOTES = {
 }
 
 
-def concluded(table: pd.DataFrame, values: Values, total: int) -> Conclusion:
+def concluded(table: pd.DataFrame, values: composing.Values, total: int) -> Conclusion:
     """Return the conclusion of a sweep of ``total`` runs. table: of
     :func:`experiments.sweep.load`."""
     finished = int(table.drop_duplicates("run")["complete"].sum())
@@ -246,7 +238,7 @@ def concluded(table: pd.DataFrame, values: Values, total: int) -> Conclusion:
     runs = [link(name, f"{name}/report.md") for name in table["folder"]]
     texts = zip(runs, _in_words(table, values, _SHOWN), strict=True)
     rows = [[run, *row] for run, row in texts]
-    columns = ["run", *short_names(values).values(), *_SHOWN]
+    columns = ["run", *composing.short_names(values).values(), *_SHOWN]
     return Conclusion(
         [*findings(table, values), *warning],
         [ResultTable("All runs", columns, rows, note=note)],
@@ -258,27 +250,31 @@ def concluded(table: pd.DataFrame, values: Values, total: int) -> Conclusion:
     )
 
 
-def sweep_table(table: pd.DataFrame, values: Values) -> Table:
+def sweep_table(table: pd.DataFrame, values: composing.Values) -> Table:
     """Return all runs of a sweep as a table for the terminal."""
     drawn = terminal_table(["settings", *_SHOWN])
     for number, rows in table.groupby("run"):
         for texts in cells({name: COLUMNS[name] for name in _SHOWN}, rows):
-            drawn.add_row(*map(plain, (in_a_line(values, number), *texts)))
+            drawn.add_row(*map(plain, (composing.in_a_line(values, number), *texts)))
         drawn.add_section()
     return drawn
 
 
-def latex_of_sweep(name: str, table: pd.DataFrame, values: Values) -> str:
+def latex_of_sweep(name: str, table: pd.DataFrame, values: composing.Values) -> str:
     """Return all runs of a sweep as a LaTeX table."""
     reference = table["reference"].iloc[0] or "the mean of the agents of its run"
     caption = f"Sweep {name}; {reference} has 0 Elo."
-    settings = (COLUMN_OF.get(name, name) for name in short_names(values).values())
+    settings = (
+        composing.COLUMN_OF.get(name, name) for name in composing.short_names(values).values()
+    )
     rows = _in_words(table, values, _PRINTED)
     text = latex_table([*settings, *_PRINTED], rows, caption, "sweep")
     return "\n".join([LATEX_PACKAGES, text])
 
 
-def _in_words(table: pd.DataFrame, values: Values, names: Sequence[str]) -> list[list[str]]:
+def _in_words(
+    table: pd.DataFrame, values: composing.Values, names: Sequence[str]
+) -> list[list[str]]:
     """Return the rows of a table with a column for each setting. names: of its other columns."""
     texts = cells({name: COLUMNS[name] for name in names}, table)
     return [
@@ -287,7 +283,7 @@ def _in_words(table: pd.DataFrame, values: Values, names: Sequence[str]) -> list
     ]
 
 
-def _figures(table: pd.DataFrame, values: Values) -> Iterator[ReportFigure]:
+def _figures(table: pd.DataFrame, values: composing.Values) -> Iterator[ReportFigure]:
     from othello_lab.experiments.sweep.figures import setting_figures
 
     return setting_figures(table, grouped(table, values))

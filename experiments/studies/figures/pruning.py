@@ -10,14 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from othello_lab.experiments.report.figures.drawing import (
-    SMALL,
-    ReportFigure,
-    blank,
-    check_frame,
-    decades,
-    styled,
-)
+from othello_lab.experiments.report.figures import drawing
 from othello_lab.experiments.report.figures.labels import label_ends
 from othello_lab.experiments.report.figures.palette import GREY
 from othello_lab.experiments.report.figures.tooltips import SHADED, plot_line, shade, shaded_note
@@ -26,13 +19,13 @@ from othello_lab.experiments.studies.efficiency import ALL, FLOOR, MINIMAX, is_r
 from othello_lab.experiments.studies.positions import PHASES
 
 
-def pruning_figures(costs: pd.DataFrame, ruleset: str) -> Iterator[ReportFigure]:
+def pruning_figures(costs: pd.DataFrame, ruleset: str) -> Iterator[drawing.ReportFigure]:
     """Yield the figures of a table of :func:`experiments.studies.efficiency.summary`."""
     whole = costs[costs["phase"] == ALL]
     sample = f"{sample_text(whole)}, {ruleset}"
     on = f"on the same {sample_text(whole)}"
     deepest = int(costs["depth"].max())
-    yield ReportFigure(
+    yield drawing.ReportFigure(
         name="tree_sizes",
         title="Nodes and leaves by depth",
         caption=f"Means a position {on}. Left: all positions entered. Right: the leaves alone. The "
@@ -41,7 +34,7 @@ def pruning_figures(costs: pd.DataFrame, ruleset: str) -> Iterator[ReportFigure]
         chart=sizes_chart(whole, sample),
     )
     if whole["efficiency"].notna().any():
-        yield ReportFigure(
+        yield drawing.ReportFigure(
             name="efficiency",
             title="Efficiency of pruning by depth",
             caption=f"0 is minimax's tree, 1 the smallest that proves the value, by the logarithms "
@@ -51,7 +44,7 @@ def pruning_figures(costs: pd.DataFrame, ruleset: str) -> Iterator[ReportFigure]
             chart=efficiency_chart(whole, sample),
         )
     if (costs["phase"] != ALL).any():
-        yield ReportFigure(
+        yield drawing.ReportFigure(
             name="branching",
             title="Branching factor by phase of the game",
             caption=f"The effective branching factor at depth {deepest}: the number of "
@@ -68,7 +61,7 @@ def _styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Return the style of each search: references in grey, agents in colours."""
     different = list(dict.fromkeys(names))
     agents = [name for name in different if not is_reference(name)]
-    styles = {name: {**style, "markersize": 5} for name, style in styled(agents)}
+    styles = {name: {**style, "markersize": 5} for name, style in drawing.styled(agents)}
     for name in different:
         if is_reference(name):
             dashes = ":" if name.startswith(FLOOR) else "--"
@@ -83,13 +76,13 @@ def sizes_chart(costs: pd.DataFrame, context: str = "") -> Figure:
         ``leaves`` (means a position; nan for the nodes of the smallest tree). Up to 15 agents read
         well.
     """
-    check_frame(costs, ["agent", "depth", "nodes", "leaves"])
+    drawing.check_frame(costs, ["agent", "depth", "nodes", "leaves"])
     styles = _styles(costs["agent"])
-    with blank(width=11, height=5, context=context) as figure:
+    with drawing.blank(width=11, height=5, context=context) as figure:
         left, right = figure.subplots(1, 2, sharey=True)
         for axes, measure in ((left, "nodes"), (right, "leaves")):
             _lines(axes, costs, measure, styles)
-            decades(axes)
+            drawing.decades(axes)
             axes.set_ylabel(f"{measure} a position (log scale)")
             axes.yaxis.set_tick_params(labelleft=True)
         label_ends(right, styles)
@@ -102,10 +95,12 @@ def efficiency_chart(costs: pd.DataFrame, context: str = "") -> Figure:
     found: one row an agent and depth; columns ``agent``, ``depth``, ``efficiency``,
         ``efficiency_low`` and ``efficiency_high``; nan where there is none.
     """
-    check_frame(costs, ["agent", "depth", "efficiency", "efficiency_low", "efficiency_high"])
+    drawing.check_frame(
+        costs, ["agent", "depth", "efficiency", "efficiency_low", "efficiency_high"]
+    )
     rows = of_agents(costs)
     styles = _styles(costs["agent"])
-    with blank(width=8.5, context=context) as figure:
+    with drawing.blank(width=8.5, context=context) as figure:
         axes = figure.add_subplot()
         axes.axhline(1, color=GREY, linestyle=":", linewidth=2)
         axes.axhline(0, color=GREY, linestyle="--", linewidth=2)
@@ -122,7 +117,7 @@ def efficiency_chart(costs: pd.DataFrame, context: str = "") -> Figure:
                 (4, 3),
                 xycoords=axes.get_yaxis_transform(),
                 textcoords="offset points",
-                fontsize=SMALL,
+                fontsize=drawing.SMALL,
                 color=GREY,
             )
         axes.set_ylabel("efficiency")
@@ -135,11 +130,11 @@ def branching_chart(costs: pd.DataFrame, context: str = "") -> Figure:
 
     found: one row an agent and phase; columns ``agent``, ``phase`` and ``ebf``.
     """
-    check_frame(costs, ["agent", "phase", "ebf"])
+    drawing.check_frame(costs, ["agent", "phase", "ebf"])
     phases = [phase for phase in PHASES if phase in set(costs["phase"])]
     styles = _styles(costs["agent"])
     numbered = costs.assign(depth=costs["phase"].map({p: n for n, p in enumerate(phases)}))
-    with blank(width=8.5, context=context) as figure:
+    with drawing.blank(width=8.5, context=context) as figure:
         axes = figure.add_subplot()
         _lines(axes, numbered, "ebf", styles)
         axes.set_xticks(range(len(phases)), phases)

@@ -17,7 +17,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import ruleset
 from othello_lab.experiments.jobs import run as runs
 from othello_lab.experiments.jobs.run import resume, run_match
-from othello_lab.experiments.playing import match
+from othello_lab.experiments.playing import tasks
 from othello_lab.experiments.playing.game import recordable
 from othello_lab.experiments.playing.tasks import PairResult, TaskResult
 from othello_lab.experiments.record.flaws import flaws
@@ -155,7 +155,7 @@ def test_a_game_that_cannot_be_written_is_forfeited_and_the_run_goes_on(
     """Games with an even number come from the workers with something else for White's nodes."""
 
     def results_of(games: Iterable[PlayedGame]) -> list[PairResult]:
-        return match.by_pair(
+        return tasks.by_pair(
             game
             if game.game.game % 2
             else game._replace(game=game.game._replace(white_nodes=value))
@@ -164,7 +164,7 @@ def test_a_game_that_cannot_be_written_is_forfeited_and_the_run_goes_on(
 
     agents = {"first": RandomAgent(), "second": GreedyAgent()}
     with monkeypatch.context() as patched:
-        patched.setattr(match, "results_of", results_of)
+        patched.setattr(tasks, "results_of", results_of)
         result = run_match(agents, games=10, workers=1, results=tmp_path, figures=False)
     assert result.complete
     found = query(result.folder, "select game % 2, result, end_reason, detail from games")
