@@ -39,19 +39,12 @@ from othello_lab.core.position import Position
 from othello_lab.experiments.config import plan_of, read
 from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.pairing.schedule import PairQueue, PickledPairs
-from othello_lab.experiments.playing import Executor
+from othello_lab.experiments.playing import Executor, tasks
 from othello_lab.experiments.playing.batch import GameMonitor, play_all
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.executors import Say
 from othello_lab.experiments.playing.fork_server import fork_server
 from othello_lab.experiments.playing.pool import WorkerPool
-from othello_lab.experiments.playing.tasks import (
-    PairResults,
-    TaskRunner,
-    WorkerContext,
-    Workers,
-    start_worker,
-)
 from othello_lab.experiments.record.game_block import SCHEDULED, GameBlock
 from othello_lab.experiments.record.provenance import machine, versions
 from othello_lab.experiments.record.store import Record
@@ -114,7 +107,7 @@ _REMEMBERED = 100  # games, or more
 _remembered: list[GameBlock] = []  # in a worker's process
 
 
-def _play_or_remember(place: WorkerContext, pairs: PickledPairs) -> bytes:
+def _play_or_remember(place: tasks.WorkerContext, pairs: PickledPairs) -> bytes:
     """Return games that this worker has played before, under the numbers of these pairs."""
     games = [game for pair in pairs for game in pair]
     if not _remembered:
@@ -144,16 +137,16 @@ class AnsweringFromMemory(Executor):
     def __init__(self) -> None:
         self.seconds = 0.0
 
-    def workers_for(self, conditions: GameConditions, say: Say) -> Workers:
-        return WorkerPool(fork_server(WORKERS, partial(start_worker, conditions)))
+    def workers_for(self, conditions: GameConditions, say: Say) -> tasks.Workers:
+        return WorkerPool(fork_server(WORKERS, partial(tasks.start_worker, conditions)))
 
     @contextmanager
     def ready(self, conditions: GameConditions, say: Say, trial: bool = False) -> Iterator[Any]:
         with self.workers_for(conditions, say) as workers:
 
-            def play(draw: PairQueue) -> Iterator[list[PairResults]]:
+            def play(draw: PairQueue) -> Iterator[list[tasks.PairResults]]:
                 begun = time.process_time()
-                yield from TaskRunner(workers, lambda: False, _play_or_remember)(draw)
+                yield from tasks.TaskRunner(workers, lambda: False, _play_or_remember)(draw)
                 self.seconds = time.process_time() - begun
 
             yield play
