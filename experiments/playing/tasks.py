@@ -411,11 +411,9 @@ Result = TypeVar("Result")
 class _RunningTasks(Generic[Item, Result]):
     """The work under way: pairs of games, or tasks of a study.
 
-    workers, stop: of the TaskRunner. take: hands out at most this many items that are not begun.
-    number: of an item. task: makes a worker's function and its argument from a list of them; its
-    second argument is True for a single one that a worker has died of. read: makes results from the
-    value that the function returned. lost: makes the result of one that MOST_DEATHS workers died
-    of.
+    take: hands out at most this many items. task: makes a worker's function and its argument of
+    them; its second argument is True for one that a worker has died of. read: makes results of the
+    function's value. lost: makes that of an item of which MOST_DEATHS workers died.
     """
 
     workers: Workers

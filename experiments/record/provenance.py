@@ -7,7 +7,7 @@ import hashlib
 import platform
 import subprocess
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
@@ -36,7 +36,9 @@ def versions(settings: Mapping[str, Any]) -> dict[str, str]:
     ``code``, a hash of the lab's own sources; and a hash of each file of the user's that the
     settings name. Nothing is imported for that."""
     known = {"python": platform.python_version()} | _installed()
-    known["code"] = _hash(_our_sources())
+    lab = Path(__file__).parents[2]
+    sources = (path for room in _SHAPE_GAMES for path in sorted((lab / room).rglob("*.py")))
+    known["code"] = file_hash(*sources)
     named = {
         code.file
         for code in named_code(settings)
@@ -56,19 +58,16 @@ def recorded_hash(path: Path, recorded: Mapping[str, str]) -> str | None:
 
 @functools.cache
 def _installed() -> dict[str, str]:
-    known = {}
+    known = dict.fromkeys(PACKAGES, "not installed")
     for package in PACKAGES:
-        try:
+        with suppress(metadata.PackageNotFoundError):
             known[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            known[package] = "not installed"
     lab = Path(__file__).resolve().parents[2]
     if (lab / ".git").exists():
         with suppress(OSError, subprocess.SubprocessError):
             command = ["git", "-C", str(lab), "rev-parse", "HEAD"]
-            known[COMMIT] = subprocess.check_output(command, text=True, stderr=subprocess.DEVNULL)[
-                :40
-            ]
+            commit = subprocess.check_output(command, text=True, stderr=subprocess.DEVNULL)
+            known[COMMIT] = commit[:40]
     return known
 
 
@@ -110,18 +109,8 @@ def machine_in_words(machine: Mapping[str, Any]) -> str:
     return ", ".join(words)
 
 
-def _our_sources() -> Iterator[Path]:
-    lab = Path(__file__).parents[2]
-    for room in _SHAPE_GAMES:
-        yield from sorted((lab / room).rglob("*.py"))
-
-
 def file_hash(*paths: Path) -> str:
     """The hash of a file, or of several together, as :func:`versions` has it."""
-    return _hash(paths)
-
-
-def _hash(paths: Iterable[Path]) -> str:
     digest = hashlib.sha256()
     for path in paths:
         digest.update(path.name.encode() + b"\0" + read_bytes(path) + b"\0")

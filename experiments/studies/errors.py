@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from othello_lab.agents.search.endgame.solver import EndgameSolver
-from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.settings import Whole
@@ -29,12 +28,10 @@ from othello_lab.experiments.report.late_moves import (
 )
 from othello_lab.experiments.report.tables import marked
 from othello_lab.experiments.studies.positions import RecordedStudy
-from othello_lab.experiments.studies.study import Conclusion, ResultTable
+from othello_lab.experiments.studies.study import Conclusion, ResultTable, drawn_by
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 MOST_EMPTIES = 30
 """The solver may take minutes for a position with more."""
@@ -82,11 +79,12 @@ class Errors(RecordedStudy):
         whole = profile[profile["empties"] == ALL]
         table = ResultTable("Moves against perfect play", ERROR_COLUMNS, error_cells(whole))
         sample = f"{counted(len(moves), 'move')} with {self.empties} or fewer empty squares"
+        drawn = costliest(moves, DRAWN)
         return Conclusion(
             findings=list(_findings(whole, sample, moves["opening"].nunique())),
             tables=[table, *worst_moves(moves)],
             frames={"errors": profile, "moves": moves},
-            figures=lambda: _figures(profile, costliest(moves, DRAWN), run.rules, sample),
+            figures=drawn_by("errors:error_figures", profile, drawn, run.rules, sample),
             notes=[_NOTE],
             agents=run.agents,
             details=run.details,
@@ -152,11 +150,3 @@ def worst_moves(moves: pd.DataFrame, form: str = "+d") -> Iterable[ResultTable]:
     ]
     columns = ["agent", "game", "empties", "move", "best", "position"]
     yield ResultTable("The costliest moves", columns, rows, words=(0, 3, 4, 5), code=(5,))
-
-
-def _figures(
-    profile: pd.DataFrame, costly: pd.DataFrame, rules: Ruleset, sample: str
-) -> Iterable[ReportFigure]:
-    from othello_lab.experiments.studies.figures.errors import error_figures
-
-    return error_figures(profile, costly, rules, sample)

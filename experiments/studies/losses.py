@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -39,12 +39,10 @@ from othello_lab.experiments.studies.loss_profile import (
     result_for,
 )
 from othello_lab.experiments.studies.positions import RecordedStudy
-from othello_lab.experiments.studies.study import Conclusion, ResultTable
+from othello_lab.experiments.studies.study import Conclusion, ResultTable, drawn_by
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 _MOVES = 12  # of a piece: some tenths of a second
 _MOST_PLIES = 120
@@ -230,7 +228,7 @@ class Losses(RecordedStudy):
                 *worst_moves(moves, "+.1f"),
             ],
             frames={"losses": profile, "differences": gaps, "moves": moves},
-            figures=lambda: _figures(profile, sample, _exact_from(moves)),
+            figures=drawn_by("losses:loss_figures", profile, sample, _exact_from(moves)),
             notes=[self._note(moves)],
             agents=run.agents,
             details=run.details,
@@ -390,12 +388,6 @@ def _worst_band(
 def _exact_from(moves: pd.DataFrame) -> int | None:
     solved = moves.loc[moves["exact"].astype(bool), "ply"]
     return None if solved.empty else int(solved.min())
-
-
-def _figures(profile: pd.DataFrame, sample: str, exact_from: int | None) -> Iterable[ReportFigure]:
-    from othello_lab.experiments.studies.figures.losses import loss_figures
-
-    return loss_figures(profile, sample, exact_from)
 
 
 _TABLE_MB = 16

@@ -22,12 +22,10 @@ from othello_lab.experiments.report.plan_from_record import AbsentAgent
 from othello_lab.experiments.report.searches import cost_rows, sample_text
 from othello_lab.experiments.report.tables import marked, share_text, time_text
 from othello_lab.experiments.studies.positions import PHASES, SampledPosition, SampledStudy
-from othello_lab.experiments.studies.study import Conclusion, ResultTable, without_depth
+from othello_lab.experiments.studies.study import Conclusion, ResultTable, drawn_by, without_depth
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 
 PLAIN_DEPTH = 3
@@ -184,7 +182,7 @@ class Pruning(SampledStudy):
                 "trees": trees,
                 "positions": tables["positions"],
             },
-            figures=lambda: _figures(costs, plan),
+            figures=drawn_by("pruning:pruning_figures", costs, plan.rules.name),
             notes=[_NOTE],
             agents=without_depth(plan.settings.agents),
             exit_code=int(len(wrong) > 0),
@@ -358,9 +356,3 @@ def _by_phase(costs: pd.DataFrame) -> Iterable[ResultTable]:
         cells.append([name, *("-" if value is None else f"{value:.2f}" for value in ebf)])
     title = f"Effective branching factor by phase, at depth {depth}"
     yield ResultTable(title, ["agent", *phases], cells)
-
-
-def _figures(costs: pd.DataFrame, plan: Plan) -> Iterable[ReportFigure]:
-    from othello_lab.experiments.studies.figures.pruning import pruning_figures
-
-    return pruning_figures(costs, plan.rules.name)

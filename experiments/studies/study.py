@@ -21,6 +21,7 @@ Both conclude from the finished part, complete or not.
 from __future__ import annotations
 
 import copy
+import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -235,6 +236,12 @@ def changed(settings: RunConfig, **changes: Any) -> RunConfig:
         assert hasattr(made, name), name
         setattr(made, name, copy.deepcopy(value))
     return made
+
+
+def drawn_by(maker: str, *arguments: Any) -> Callable[[], Iterable[ReportFigure]]:
+    """Return the ``figures`` of a :class:`Conclusion`: those of ``module:function`` in this room's
+    ``figures``, called with these arguments. It is loaded only where figures are wanted."""
+    return lambda: pkgutil.resolve_name(f"{__package__}.figures.{maker}")(*arguments)
 
 
 def without_depth(agents: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

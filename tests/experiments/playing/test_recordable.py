@@ -167,12 +167,12 @@ def test_a_game_that_cannot_be_written_is_forfeited_and_the_run_goes_on(
         patched.setattr(tasks, "results_of", results_of)
         result = run_match(agents, games=10, workers=1, results=tmp_path, figures=False)
     assert result.complete
-    found = query(result.folder, "select game % 2, result, end_reason, detail from games")
-    assert len(found) == 10
-    lost = [row[1:] for row in found if row[0] == 0]
+    rows = query(result.folder, "select game % 2, result, end_reason, detail from games")
+    assert len(rows) == 10
+    lost = [row[1:] for row in rows if row[0] == 0]
     assert {row[:2] for row in lost} == {("black", GARBAGE)}
     assert all("white_nodes" in detail for _, _, detail in lost)
-    assert {reason for odd, _, reason, _ in found if odd} == {"finished"}
+    assert {reason for odd, _, reason, _ in rows if odd} == {"finished"}
     before = content(result.folder)
     resume(result.folder, agents=agents)
     assert content(result.folder) == before

@@ -75,9 +75,9 @@ def test_a_plan_is_refused_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", RULESETS)
 def test_the_positions(name: str) -> None:
-    found = lines(RULESETS[name])
-    assert len(found) == executors.POSITIONS
-    assert all(line[-1][1].moves for line in found)
-    lengths = [len(line) for line in found]
+    ways = lines(RULESETS[name])
+    assert len(ways) == executors.POSITIONS
+    assert all(line[-1][1].moves for line in ways)
+    lengths = [len(line) for line in ways]
     assert lengths == sorted(lengths, reverse=True)
     assert lengths[-1] == 1

@@ -64,8 +64,8 @@ def test_intervals_hold_the_mean() -> None:
     held = 0
     for seed in range(300):
         values = rng.exponential(1, 24) + np.repeat(rng.normal(0, 1, 12), 2)
-        found = mean_interval(values, np.repeat(np.arange(12), 2), seed)
-        held += found.low <= 1 <= found.high
+        mean = mean_interval(values, np.repeat(np.arange(12), 2), seed)
+        held += mean.low <= 1 <= mean.high
     assert held / 300 > 0.9
 
 
@@ -74,8 +74,8 @@ def test_what_is_not_known_is_nan_and_shares_stay_within_0_and_1() -> None:
     one = mean_interval([1, 2, np.nan], ["a", "a", "b"])
     assert one.value == 1.5 and np.isnan(one.low)
     assert one.text() == "1.50 [?]"
-    found = mean_interval([0, 0, 1], ["a", "b", "c"], within=SHARE)
-    assert found.low == 0 and found.high <= 1
+    mean = mean_interval([0, 0, 1], ["a", "b", "c"], within=SHARE)
+    assert mean.low == 0 and mean.high <= 1
     never = mean_interval([0, 0, 0, 0], ["a", "b", "c", "d"], within=SHARE)
     assert never.value == never.low == 0 and 0.4 < never.high < 0.6
 

@@ -142,9 +142,9 @@ def test_elo_by_doubling(tmp_path: Path, words: str) -> None:
     tables = load(folder)
     levels, gains = tables["levels"], tables["doublings"]
     assert sorted(levels["name"])[:2] == ["disc_count 1", "disc_count 2"]
-    own = levels[(levels["agent"] == "iago") & levels["bound"].isna()]
+    of_agent = levels[(levels["agent"] == "iago") & levels["bound"].isna()]
     gain = gains[(gains["agent"] == "iago") & (gains["effort"] == "depth")].iloc[0]
-    slope = np.polyfit(np.log2(own["level"]), own["elo"], 1)[0]
+    slope = np.polyfit(np.log2(of_agent["level"]), of_agent["elo"], 1)[0]
     assert gain["elo"] == pytest.approx(slope, abs=0.01)
     assert gain["low"] < gain["elo"] < gain["high"]
     assert "each doubling of depth" in (folder / "report.md").read_text()
