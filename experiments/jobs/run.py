@@ -78,9 +78,6 @@ Batches = Iterator[list[PairResults]]
 DIED = f"the worker that played it died {MOST_DEATHS} times"
 
 
-# ---------------------------------------------------------------------- ways in
-
-
 def run_match(
     agents: Mapping[str, Agent] | Sequence[str],
     games: int = 100,
@@ -203,9 +200,6 @@ def resume(
         plan, openings = replanned(folder, agents, choices, console)
         job = RunJob(plan, console, openings, choices.retry, brief)
         return job.go_on(folder, command)
-
-
-# ---------------------------------------------------------------------- playing
 
 
 class RunJob(Job[RunResult]):

@@ -107,9 +107,6 @@ def play_sides(
     return run(plan, command, console, checks=checks)
 
 
-# ------------------------------------------------------------------ sides
-
-
 @dataclass(frozen=True)
 class MatchSide:
     """A side, and the object that it is, if a program gave one: an Agent or an Evaluation."""
@@ -136,9 +133,6 @@ def _side(thing: Any, search: str) -> MatchSide:
         raise ConfigError(f"{what}: {error}") from error
     label = evaluation.name.replace(" ", "_")
     return MatchSide(Side(label, "an evaluation", [f"agent@PLACE={search}"]), evaluation)
-
-
-# ------------------------------------------------------------------ settings
 
 
 def search_and_settings(words: Sequence[str]) -> tuple[str, list[str]]:

@@ -154,9 +154,6 @@ class BalancedList:
     notes: dict[str, Any]
 
 
-# ---------------------------------------------------------------------- searching and playing
-
-
 class PositionSearcher:
     """The work of a worker process on one position."""
 
@@ -200,9 +197,6 @@ def _start_worker(searcher: PositionSearcher, parent: int) -> None:
 
 def _work(depth: int | None, position: Position) -> float:
     return _searcher.play_out(position) if depth is None else _searcher.value(depth, position)
-
-
-# ---------------------------------------------------------------------- choosing
 
 
 def make(
@@ -361,9 +355,6 @@ def _about_fit(curve: ScoreCurve, values: np.ndarray, scores: np.ndarray) -> dic
         "log_loss": _log_loss(curve.intercept + curve.slope * values, scores),
         "log_loss_of_the_mean": _log_loss(scipy.special.logit(mean), scores),
     }
-
-
-# ---------------------------------------------------------------------- the command line
 
 
 def write(balanced: BalancedList, recipe: Recipe, path: Path) -> Path:

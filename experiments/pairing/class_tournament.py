@@ -121,8 +121,6 @@ class ClassTournament(Schedule):
         usual = ", ".join(f"{points:g}" for points in SCHEME[:3])
         return f"{scheme} The usual points are {usual}."
 
-    # ------------------------------------------------------------------ the games before
-
     def _preliminaries(self, names: Names, results: PairOutcomes) -> list[list[Pairing]]:
         """Return the rounds before the knockout; who was Black less often gets Black."""
         size = len(names)
@@ -193,8 +191,6 @@ class ClassTournament(Schedule):
             for agent, (award, _) in awards.items():
                 points[agent] += award
         return points
-
-    # ------------------------------------------------------------------ the knockout
 
     def _bracket(self, names: Names, results: PairOutcomes) -> Bracket:
         """The knockout, without matches as long as the games before it are not all played."""

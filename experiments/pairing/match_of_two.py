@@ -10,8 +10,7 @@ import numpy as np
 from othello_lab.core.system.settings import Number, checked
 from othello_lab.experiments.pairing.schedule import Names, Pairing, PairOutcomes, Schedule
 from othello_lab.experiments.statistics.pairs import SHARES
-from othello_lab.experiments.statistics.sequential import IntArray, Sprt
-from othello_lab.experiments.statistics.sequential_mean import looks, side_at_look
+from othello_lab.experiments.statistics.sequential import IntArray, Sprt, looks, side_at_look
 from othello_lab.experiments.statistics.stopped_match import StoppedEstimate, stopped_estimate
 
 FIRST, SECOND = 0, 1  # places in the line-up
@@ -80,7 +79,7 @@ class UntilDecided(MatchOfTwo):
     """A match that ends when the results show which agent is better.
 
     After 50, 100, 200, ... pairs the mean of their points is tested against an equal share, see
-    :mod:`experiments.statistics.sequential_mean`.
+    :mod:`experiments.statistics.sequential`.
     """
 
     looks = len(_LOOKS)

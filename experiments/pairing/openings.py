@@ -99,9 +99,6 @@ class Opening:
         return Opening, (self.moves, self.start)
 
 
-# ---------------------------------------------------------------------- what a run may ask for
-
-
 @dataclass(frozen=True)
 class Openings(Nameable, ABC):
     """The openings of a run: an object named by ``_target_`` in ``conf/openings``.
@@ -314,9 +311,6 @@ class FileOpenings(Openings):
 
 def _too_long(plies: int, rules: Ruleset) -> str:
     return f"openings.plies={plies}: no game of ruleset {rules.name} goes on so long"
-
-
-# ---------------------------------------------------------------------- where they come from
 
 
 def all_openings(plies: int, rules: Ruleset) -> list[tuple[Opening, Position]]:

@@ -473,9 +473,6 @@ class PairQueue:
         return self._openings_each * self._round >= len(self._openings)
 
 
-# ---------------------------------------------------------------------- standings
-
-
 def places(keys: Sequence[Any]) -> list[int]:
     """The place of each, from 1: the greatest key is first, equal ones share a place.
 

@@ -73,8 +73,6 @@ class _AgentServer:
         with self._lock:
             self._link.send(message)
 
-    # ------------------------------------------------------------------ calls
-
     def _make(self) -> None:
         if isinstance(self._agent, ExternalAgent):
             self._agent = self._agent.make()
@@ -142,9 +140,6 @@ class _SendText(logging.Handler):
             if self._left <= 0:
                 text = "it has logged too much; the rest is dropped"
             self._send_message(_encoded([None, "log", record.levelno, str(record.name), text]))
-
-
-# ---------------------------------------------------------------------- plain data
 
 
 def plain_position(position: Position) -> list[Any]:

@@ -194,8 +194,6 @@ def start_worker(conditions: GameConditions, monitor: GameMonitor) -> WorkerCont
     return WorkerContext(conditions, monitor)
 
 
-# ---------------------------------------------------------------------- functions of tasks
-
 TaskFunction = Callable[..., Any]
 """Does a task; called with the place and the task's argument, in any process. It can be pickled,
 and so can its argument and result."""
@@ -228,9 +226,6 @@ def work_on(job: Job, context: WorkerContext, pieces: Sequence[Task]) -> list[Ta
                 why = f"{type(error).__name__}: {one_line(error)}"
                 done.append(TaskResult(piece.number, {}, why))
     return done
-
-
-# ---------------------------------------------------------------------- who does them
 
 
 class WorkerDied(Exception):

@@ -86,8 +86,6 @@ class GameBlock(Sequence[PlayedGame]):
             marks = ", ".join("?" * len(TurnsRow._fields))
             record.write_values("turns", f"values ({marks})", self._turns())
 
-    # ------------------------------------------------------------------ the bytes, cut up
-
     def _rows(self) -> Iterator[tuple[Any, ...]]:
         *columns, openings, transcripts, turns, _, _ = self.numbers.tolist()
         texts, lines = [], []

@@ -124,9 +124,6 @@ def reading(folder: Path, kind: str = RUN) -> Iterator[Record]:
         yield record
 
 
-# ---------------------------------------------------------------------- all of it
-
-
 def damages(record: Record) -> Iterator[str]:
     """Yield the defects of a record as a database, each in a line: the file, the types, rows that
     belong to nothing. Reads all of it. May raise sqlite3.Error."""

@@ -51,9 +51,6 @@ Tables = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows by the name of their table; their values can be written as JSON."""
 
 
-# ---------------------------------------------------------------------- the tables
-
-
 class JobRow(NamedTuple):
     """The job: one row."""
 
@@ -379,9 +376,6 @@ _WHOLE = "select pair from games group by pair having count(*) = {}"
 _SETTLED = f"{_WHOLE} union select piece from pieces"
 
 
-# ---------------------------------------------------------------------- the file
-
-
 _LONGEST = 1 << 26  # bytes of a value; a record may be somebody else's, and say anything
 
 
@@ -491,8 +485,6 @@ class Record(AbstractContextManager["Record"]):
         with sqlite_file.ready(sqlite_file.append(path, tell)) as connection:
             _check_tables(connection)
         return cls(connection, path)
-
-    # ------------------------------------------------------------------ writing
 
     def transaction(self) -> AbstractContextManager[None]:
         """All that is written within it is kept together, or not at all."""
@@ -642,8 +634,6 @@ class Record(AbstractContextManager["Record"]):
         values = wall_seconds, int(complete)
         self._connection.execute(f"update job set {spent}, complete = ?", values)
         sqlite_file.fold(self._connection)
-
-    # ------------------------------------------------------------------ reading
 
     def format(self) -> int | None:
         """The version of the tables that it was written with; None if its writing never got as far

@@ -236,9 +236,6 @@ def _standings(folder: Path, names: Sequence[str]) -> pd.DataFrame:
         return standings(record, rated_as_asked(record, settings))
 
 
-# ---------------------------------------------------------------------- the conditions
-
-
 def _different(configs: Sequence[Mapping[str, Any]], shared: Sequence[str]) -> dict[str, list[str]]:
     """Return the settings that differ, by key; of agents that are not ``shared`` only the names."""
     flat = []
@@ -282,9 +279,6 @@ def _why_apart(
     return ""
 
 
-# ---------------------------------------------------------------------- the games
-
-
 @contextmanager
 def pooled_record(folders: Sequence[Path], names: Sequence[str]) -> Iterator[Record]:
     """Yield a temporary record of the games of several runs among some agents. Pairs that an
@@ -324,9 +318,6 @@ def _different_games(folders: Sequence[Path], names: Sequence[str]) -> Iterator[
                     row = game._replace(game=new, pair=last, black=black, white=white)
                     yield PlayedGame(row, None)
         known |= seen
-
-
-# ---------------------------------------------------------------------- telling
 
 
 def _tell(comparison: Comparison, console: Console) -> None:

@@ -217,9 +217,6 @@ def _distinct(names: Mapping[int, str], form: Callable[[str], str]) -> dict[int,
     return formed
 
 
-# ---------------------------------------------------------------------- the command
-
-
 def export_command(arguments: Sequence[str], console: Console) -> int:
     """Write the games of a run to a file; ConfigError."""
     kinds = "; ".join(f"{name}, {each.about}" for name, each in FORMATS.items())

@@ -35,7 +35,7 @@ One opening shows nothing of how others would end: there is no interval.
 
 **Bounds**: an agent that won everything, or lost everything, has no finite rating. The others are
 rated as if it had not been there, and it gets the rating at which so perfect a record has a
-probability of 5 %; see :class:`Ratings` and :mod:`experiments.statistics.bounds`.
+probability of 5 %; see :class:`Ratings` and :mod:`experiments.statistics.bradley_terry`.
 
 >>> pairs = np.zeros((2, 2, 5), dtype=int)
 >>> pairs[0, 1] = 5, 0, 40, 0, 55  # the first agent lost 5 pairs, split 40, won 55
@@ -56,7 +56,7 @@ import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
 
 from othello_lab.experiments.statistics import bradley_terry
-from othello_lab.experiments.statistics.bounds import Layers
+from othello_lab.experiments.statistics.bradley_terry import Layers
 from othello_lab.experiments.statistics.elo import ELO
 from othello_lab.experiments.statistics.intervals import ONE_SIDED, bootstrap_intervals
 from othello_lab.experiments.statistics.means import REPLICATES
@@ -319,9 +319,6 @@ def _of_agents(ratings: Ratings, strategy: IntArray, anchor: int | None) -> Rati
     )
 
 
-# ------------------------------------------------------------------ maximum likelihood
-
-
 def _fit_blocks(units: PairUnits, layers: Layers) -> tuple[FloatArray, bool, FloatArray]:
     """Return the maximum likelihood within each block of n agents, k of them rated; natural units.
 
@@ -369,9 +366,6 @@ def _with_intervals(
     low[rated] = np.minimum(elo[rated], lowest[:-1])
     high[rated] = np.maximum(elo[rated], highest[:-1])
     return elo, low, high, (lowest[-1], ELO * fitted[-1], highest[-1])
-
-
-# ------------------------------------------------------------------ the bootstrap
 
 
 def _replicates(

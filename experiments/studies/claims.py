@@ -33,7 +33,7 @@ from othello_lab.experiments.report.searches import cost_rows, searched_position
 from othello_lab.experiments.report.standings import pair_counts
 from othello_lab.experiments.statistics.means import mean_interval
 from othello_lab.experiments.statistics.pairs import SHARES, FloatArray
-from othello_lab.experiments.statistics.sequential_mean import FIRST_LOOK, mean_side
+from othello_lab.experiments.statistics.sequential import FIRST_LOOK, mean_side
 from othello_lab.experiments.statistics.stopped_match import stopped_estimate
 from othello_lab.experiments.studies import grammar, study
 
@@ -141,8 +141,6 @@ class Claims(study.MatchStudy):
             exit_code=_exit_code([v.verdict for v in verdicts]),
         )
 
-    # ------------------------------------------------------------------ runs
-
     def _agents(self, claim: grammar.Claim, plan: Plan) -> dict[str, dict[str, Any]]:
         """Return the settings of a claim's agents, by their names in it; ConfigError."""
         settings = {}
@@ -173,8 +171,6 @@ class Claims(study.MatchStudy):
             "sprt_alpha": self.error,
             "sprt_beta": self.error,
         }
-
-    # ------------------------------------------------------------------ verdicts
 
     def _judged(self, played: study.PlayedRun, plan: Plan) -> ClaimVerdict:
         claim = self.parsed[played.number]

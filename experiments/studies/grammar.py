@@ -151,8 +151,6 @@ class _Reader:
             raise ValueError(f"'{self._word}' is too much")
         return made
 
-    # ------------------------------------------------------------------ parts
-
     def _cost(self, measure: str, first: AgentText, compare: str) -> CostClaim:
         number, needed = 1.0, "a number, or a measure,"
         if given := self._skip(kinds=("number",)):
@@ -210,8 +208,6 @@ class _Reader:
             self._refuse("Elo", ", as in + 200 Elo")
         self._next += 1
         return elo
-
-    # ------------------------------------------------------------------ words
 
     @property
     def _word(self) -> str:

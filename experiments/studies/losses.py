@@ -259,9 +259,6 @@ has one of its own, so of twenty bands one shows a difference by chance. *Plies 
 that an agent stated: of a solved position, to the end of the game."""
 
 
-# ---------------------------------------------------------------------- findings
-
-
 def _findings(
     profile: pd.DataFrame, gaps: pd.DataFrame, agents: Sequence[str], games: int
 ) -> Iterator[str]:
@@ -321,9 +318,6 @@ def _gap(row: Mapping[str, Any], side: int) -> Mean:
 
 def _span(plies: str) -> str:
     return plies.replace("-", " to ")
-
-
-# ---------------------------------------------------------------------- tables
 
 
 def _by_ply(profile: pd.DataFrame, gaps: pd.DataFrame, agents: Sequence[str]) -> ResultTable:

@@ -198,9 +198,6 @@ even tree of the same depth with as many leaves. Every position was searched afr
 95 %, from a bootstrap over openings."""
 
 
-# ---------------------------------------------------------------------- in words
-
-
 def _at(costs: pd.DataFrame, depth: int, phase: str = "all") -> pd.DataFrame:
     """The rows of one depth and phase, the searches with the fewest leaves first."""
     rows = costs[(costs["depth"] == depth) & (costs["phase"] == phase)]
@@ -293,9 +290,6 @@ def _values(table: pd.DataFrame, wrong: pd.DataFrame) -> str:
         share = 100 * (chosen["value"] != chosen["minimax_value"]).mean()
         said += f" Selective searches ({names}) found another one in {share:.1f} % of cases."
     return said
-
-
-# ---------------------------------------------------------------------- tables
 
 
 def _costs(costs: pd.DataFrame) -> ResultTable:

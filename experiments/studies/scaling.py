@@ -112,8 +112,6 @@ class Scaling(study.MatchStudy):
         limit = {self.by: level if self.by == SECONDS else int(level)}
         return {"_target_": "othello_lab.agents.limited.Limited", "agent": made, **limit}
 
-    # ------------------------------------------------------------------ numbers
-
     def _levels(self, table: Frame, kinds: Sequence[str], pool: PairPool, seed: int) -> Frame:
         """Return a row for each agent and level: strength, cost, and gain from the level before."""
         import pandas as pd
@@ -179,8 +177,6 @@ class Scaling(study.MatchStudy):
         columns = dict(zip(("elo", "low", "high"), contrasts, strict=False))
         names = {"agent": [pair[0] for pair in pairs], "other": [pair[1] for pair in pairs]}
         return pd.DataFrame(names | columns, columns=["agent", "other", "elo", "low", "high"])
-
-    # ------------------------------------------------------------------ words
 
     def _findings(self, gains: Frame, between: Frame, levels: Frame) -> Iterator[str]:
         of_level = gains[gains["effort"] == self.by].dropna(subset=["elo"])

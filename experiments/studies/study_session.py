@@ -162,9 +162,6 @@ class RecordMaker(NamedTuple):
     reports_early: bool = False
 
 
-# ---------------------------------------------------------------------- ways in
-
-
 def study(
     plan: StudyPlan,
     command: str,
@@ -277,9 +274,6 @@ def study_versions(
     return {**versions(_built(settings, described, maker.kind)), **rooms, **files}
 
 
-# ---------------------------------------------------------------------- before anything is done
-
-
 def pieces_of(plan: StudyPlan, folder: Path | None) -> list[Task]:
     """Return all pieces of work. folder: of the run whose games they are of; ConfigError."""
     assert isinstance(plan.study, PositionStudy)
@@ -299,9 +293,6 @@ def _runs(
     for request in requests[len(played) :] if checked else ():
         plan_of(request.settings)
     return requests
-
-
-# ---------------------------------------------------------------------- positions
 
 
 class PositionSession(StudySession):
@@ -379,9 +370,6 @@ class PositionSession(StudySession):
         trial = study.asks_agents and plan.plan.settings.trial
         ready = plan.plan.executor.ready(conditions, self.say, trial)
         return conditions, stack.enter_context(ready)
-
-
-# ---------------------------------------------------------------------- matches
 
 
 class MatchSession(StudySession):

@@ -120,9 +120,6 @@ def _numeric(column: pd.Series) -> bool:
     return column.dtype.kind in "if"
 
 
-# ------------------------------------------------------------------ charts
-
-
 def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | None = None) -> Figure:
     """Elo, or nodes a move, of every agent by one setting that was varied, and a panel for each
     value of another.

@@ -182,9 +182,6 @@ def _names(folder: Path) -> set[str]:
     return {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
 
 
-# ---------------------------------------------------------------------- two files
-
-
 def differing(path: Path, due: Path, exact: bool, drawn: bool) -> Iterator[tuple[str, bool]]:
     """Yield the differences of a file from the one that is due; True where only one of them has a
     line. exact: False if floats and packed games may differ a little. drawn: True if figures must

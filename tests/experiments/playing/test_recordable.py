@@ -15,13 +15,12 @@ from othello_lab.agents.simple import GreedyAgent, RandomAgent
 from othello_lab.core.game import GARBAGE, Decision, Limits
 from othello_lab.core.position import Position
 from othello_lab.core.rules import ruleset
-from othello_lab.experiments.jobs import run as runs
 from othello_lab.experiments.jobs.run import resume, run_match
 from othello_lab.experiments.playing import tasks
 from othello_lab.experiments.playing.game import recordable
 from othello_lab.experiments.playing.tasks import PairResult, TaskResult
 from othello_lab.experiments.record.flaws import flaws
-from othello_lab.experiments.record.store import GameRow, PlayedGame, Record
+from othello_lab.experiments.record.store import UNWRITABLE, GameRow, PlayedGame, Record
 from othello_lab.experiments.record.turns import TurnsRow
 
 QUICK: dict[str, Any] = {"figures": False, "isolation": "none", "trial": False}
@@ -182,7 +181,7 @@ def test_other_errors_of_the_record_still_end_a_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(record: Record, games: Any) -> None:
-        raise runs.UNWRITABLE[0]("not of a game")
+        raise UNWRITABLE[0]("not of a game")
 
     monkeypatch.setattr(Record, "write_games", refuse)
     agents = {"first": RandomAgent(), "second": GreedyAgent()}

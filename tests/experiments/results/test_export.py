@@ -52,13 +52,10 @@ def makes_the_round_trip(folder: Path, rules: str) -> None:
         assert f"PB[{black}]PW[{white}]RE[{difference:+.3f}]" in line
 
 
-def test_games_make_the_round_trip(duel: Path) -> None:
-    makes_the_round_trip(duel, "standard")
-
-
 @pytest.mark.integration
 @pytest.mark.parametrize("rules", ["wpi", "mini6"])
-def test_games_of_other_rules_make_the_round_trip(rules: str, tmp_path: Path) -> None:
+def test_games_make_the_round_trip(rules: str, tmp_path: Path) -> None:
+    """Those of the usual rules do in test_wthor_leaves_out_what_it_has_no_place_for."""
     makes_the_round_trip(played(tmp_path, *DUEL, f"ruleset={rules}", "games=20").folder, rules)
 
 

@@ -13,7 +13,7 @@ from othello_lab.experiments.statistics.elo import elo_of_score, expected_score
 from othello_lab.experiments.statistics.intervals import points_interval, sample_size
 from othello_lab.experiments.statistics.means import SHARE, mean_interval
 from othello_lab.experiments.statistics.pairs import SHARES
-from othello_lab.experiments.statistics.sequential_mean import looks, mean_side
+from othello_lab.experiments.statistics.sequential import looks, mean_side
 
 
 def test_expected_score_and_its_inverse() -> None:
