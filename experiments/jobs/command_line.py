@@ -73,8 +73,8 @@ def _continue(name: str, description: str, arguments: Sequence[str]) -> int:
         parser.add_argument(switch, action="store_true", help=meaning)
     options = vars(parser.parse_args(arguments))
     folder = options.pop("folder")
-    if word := options.get("games"):
-        key, _, value = word.partition("=")
+    if "games" in options:
+        key, _, value = (word := options["games"]).partition("=")
         if key != "games" or not value.isdecimal():
             raise ConfigError(f"{word}: games=N is needed, an even number of games a pairing")
         options["games"] = int(value)

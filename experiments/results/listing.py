@@ -32,8 +32,9 @@ FILTERS = {
 
 def _fits(job: JobSummary, wanted: Mapping[str, Collection[str]]) -> bool:
     """Return True if a job has all that the filters want, by their words."""
-    has = {"agents": {*job.lineup}, "tags": {*job.tags}, "name": {job.name}}
-    return all({*values} <= has[key] for key, values in wanted.items())
+    agents, tags = ({*wanted.get(key, ())} for key in ("agents", "tags"))
+    is_named = wanted.get("name", [job.name]) == [job.name]
+    return agents <= {*job.lineup} and tags <= {*job.tags} and is_named
 
 
 def list_command(arguments: Sequence[str], console: Console) -> int:
