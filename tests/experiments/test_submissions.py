@@ -229,9 +229,6 @@ def test_pages_are_called_like_their_programs_as_far_as_files_can_be() -> None:
     assert list(file_names(names).values()) == ["anna", "Anna-2", "a_b", "a_b-2", "_", "žofie"]
 
 
-# ---------------------------------------------------------------------- the page that tells of it
-
-
 def test_the_examples_are_of_all_kinds() -> None:
     programs = submissions(str(EXAMPLES / "class"))
     kinds = {

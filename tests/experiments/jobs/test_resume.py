@@ -255,9 +255,6 @@ def test_agents_of_a_program_are_told_apart_by_their_settings() -> None:
     assert described["evaluation"] != about_object(SquareWeights([[1] * 4] * 4))
 
 
-# ------------------------------------------------------------------ games without their time
-
-
 TIMED = [*DUEL, "ruleset=mini6", "games=4", "limits.seconds=20", "executor.workers=1"]
 
 

@@ -156,9 +156,7 @@ def test_buchholz_is_the_sum_of_the_opponents_points() -> None:
 def test_a_bye_goes_to_the_last_who_has_had_none() -> None:
     pairs = matched([4, 2, 1, 3, 0], lambda one, other: {one, other} != {0, BYE})
     assert pairs == [(3, BYE), (4, 2), (1, 0)]
-
-
-def test_two_who_have_met_are_exchanged_with_the_lowest_pair() -> None:
+    # Two who have met are exchanged with the lowest pair.
     pairs = matched([0, 1, 2, 3], lambda one, other: {one, other} != {2, 3})
     assert sorted(sorted(pair) for pair in pairs) in ([[0, 2], [1, 3]], [[0, 3], [1, 2]])
 
@@ -191,9 +189,6 @@ def test_a_drawn_match_is_played_again_and_then_a_lot_decides() -> None:
         assert bracket.rows[0][-1] == "by lot"
         winners.add(bracket.rows[0][4])
     assert winners == {"a", "b"}
-
-
-# ---------------------------------------------------------------------- a class
 
 
 def games_of(rounds: Sequence[Sequence[Pair]]) -> Counter[int]:

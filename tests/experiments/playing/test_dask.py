@@ -126,9 +126,6 @@ def played_over(scheduler: Scheduler, *words: str, act: Callable[[], None]) -> P
     return folder
 
 
-# ---------------------------------------------------------------------- workers come and go
-
-
 @pytest.mark.integration
 def test_a_worker_killed_in_mid_run_costs_nothing(tmp_path: Path, scheduler: Scheduler) -> None:
     results = tmp_path / "results"
@@ -211,9 +208,6 @@ def test_without_its_scheduler_a_run_ends_and_is_resumed_elsewhere(
     assert content(folder) == long_serial
 
 
-# ---------------------------------------------------------------------- stopping
-
-
 @pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 @pytest.mark.parametrize("end", ["driver killed", "Ctrl-C twice", "worker killed"])
@@ -245,9 +239,6 @@ def test_what_plays_ends_with_the_run_and_with_the_worker(
             worker.kill()
             worker.wait()
         await_(lambda: not any(map(lives, playing)))
-
-
-# ---------------------------------------------------------------------- here, or nowhere
 
 
 @pytest.mark.nightly
@@ -305,8 +296,6 @@ def test_a_file_that_is_not_on_the_worker_is_named(
         with pytest.raises(ConfigError, match=complaint) if complaint else nullcontext():
             start_fork_server(partial(cluster_worker._prepare, assignment, "it")).end()
 
-
-# ---------------------------------------------------------------------- a certificate
 
 CERTIFICATE = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "30", "-subj", "/CN=lab"]
 CERTIFICATE += ["-keyout", "lab-key.pem", "-out", "lab-cert.pem"]

@@ -93,9 +93,6 @@ def test_a_version_that_is_no_number_of_64_bits_is_refused(tmp_path: Path) -> No
     assert not list(tmp_path.iterdir())
 
 
-# ---------------------------------------------------------------------- rows
-
-
 @pytest.fixture
 def games(recorded_duel: Path) -> list[PlayedGame]:
     turns = {row[0]: TurnsRow(*row) for row in query(recorded_duel, "select * from turns")}
@@ -141,9 +138,6 @@ def test_a_reason_that_cannot_be_written_is_left_out(games: list[PlayedGame]) ->
     game = games[0]._replace(game=games[0].game._replace(detail="x" * (1 << 18)))
     made = recordable(game, ruleset("standard"))
     assert made == game._replace(game=game.game._replace(detail="its reason cannot be recorded"))
-
-
-# ---------------------------------------------------------------------- runs and studies
 
 
 @pytest.mark.integration

@@ -99,9 +99,6 @@ def test_columns_of_moves_have_meanings() -> None:
     assert set(MOVE_COLUMNS) == {*MOVE_MEANINGS, *documented(SearchStats)}
 
 
-# ------------------------------------------------------------------ blocks of games
-
-
 RULES = RULESETS["standard"]
 
 

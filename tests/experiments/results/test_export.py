@@ -92,9 +92,6 @@ def test_wthor_holds_the_games_and_the_names(duel: Path) -> None:
         assert "".join(map(square_name, game.moves)) == transcript
         assert (game.black, game.white) == (int(black == "random"), int(white == "random"))
         assert 2 * game.black_discs - 64 == difference
-
-
-def test_names_that_are_cut_to_one_are_told_apart(duel: Path) -> None:
     rename(duel, "a rather long name of one", "a rather long name of two")
     told("export", duel, "wthor")
     assert names_in(duel / "games.jou", 20) == ["a rather long name ", "1~a rather long nam"]

@@ -45,9 +45,6 @@ def compared(folder: Path) -> DerivedFiles:
         return DerivedFiles(record, plan, versions(built_from(plan.settings)))
 
 
-# ---------------------------------------------------------------------- the record
-
-
 @pytest.mark.integration
 def test_what_is_true_holds(honest: Path) -> None:
     printed = told("verify", honest)
@@ -177,9 +174,6 @@ def test_a_wrong_flag_of_an_agent_is_found(
     assert any(said.startswith("settings: agent ") and flag in said for said in lines) != right
 
 
-# ---------------------------------------------------------------------- games played again
-
-
 @pytest.mark.parametrize("count", ["nodes = nodes + 1", "value = value - 1", "made = made + 1"])
 @pytest.mark.integration
 def test_games_are_played_again(count: str, honest: Path, tmp_path: Path) -> None:
@@ -260,9 +254,6 @@ def test_code_from_outside_runs_where_that_is_asked_for_and_in_another_process(
     assert "from outside" not in printed
     assert printed.endswith("all 4 games replayed")
     assert "told_elsewhere" not in sys.modules
-
-
-# ---------------------------------------------------------------------- all other files
 
 
 def edited(folder: Path, rng: random.Random) -> set[str]:

@@ -103,9 +103,7 @@ def test_a_clear_mean_is_seen_early_and_a_small_one_late_or_not() -> None:
     assert mean_side(values + 2, 640, 0.05).side == 1
     assert mean_side(values - 0.3, 640, 0.05).units > 40
     assert mean_side(values[:39] + 9, 640, 0.05).side is None
-
-
-def test_values_that_are_all_nought_are_known_at_the_end() -> None:
+    # Values that are all 0 are known at the end.
     assert mean_side(np.zeros(40), 100, 0.05).side is None
     assert mean_side(np.zeros(100), 100, 0.05).side == 0
     assert mean_side(np.ones(40), 100, 0.05).side == 1

@@ -155,9 +155,6 @@ def test_a_run_that_cannot_be_judged_is_refused(tmp_path: Path, agents: str, sai
         pieces_of(StudyPlan("losses", Losses(), {}, None), tmp_path)
 
 
-# ------------------------------------------------------------------ the study of errors
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a small study that plays its own games."""
