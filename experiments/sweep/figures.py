@@ -253,14 +253,16 @@ def _context(runs: pd.DataFrame) -> str:
     return f"{counted(runs['run'].nunique(), 'run')}, {games} an agent"
 
 
-def _label_settings(axes: Axes, setting: str, places: Mapping[Any, float], numeric: bool) -> None:
-    texts = [_shown(value) for value in places]
-    is_log = numeric and min(places) > 0 and max(places) >= _LOG_FROM * min(places)
+def _label_settings(
+    axes: Axes, setting: str, positions: Mapping[Any, float], numeric: bool
+) -> None:
+    texts = [_shown(value) for value in positions]
+    is_log = numeric and min(positions) > 0 and max(positions) >= _LOG_FROM * min(positions)
     if is_log:
         axes.set_xscale("log")
         axes.set_xticks([], minor=True)
-    axes.set_xticks(list(places.values()), texts)
-    if not numeric and max(len(value) for value in places) > 8:
+    axes.set_xticks(list(positions.values()), texts)
+    if not numeric and max(len(value) for value in positions) > 8:
         axes.tick_params(axis="x", rotation=90)
     axes.margins(x=0.08)
     axes.set_xlabel(drawing.drawn(setting) + " (log scale)" * is_log)
