@@ -73,8 +73,8 @@ class SweepKind(StudyKind):
             run.number: f"{run.games:,} of {total_games(run.request.settings)}"
             for run in sweep.played
         }
-        places = {number: folder / str(number) for number in sweep.states}
-        playing = {n: "playing" for n, path in places.items() if path.is_dir() and is_locked(path)}
+        folders = {number: folder / str(number) for number in sweep.states}
+        playing = {n: "playing" for n, path in folders.items() if path.is_dir() and is_locked(path)}
         states = sweep.states | playing
         table = terminal_table(["run", "settings", "state", "games"])
         table.columns[1].justify = table.columns[2].justify = "left"
