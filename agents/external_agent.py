@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from othello_lab.agents.agent import Agent, Decision, Files, Limits
-from othello_lab.agents.config import ConfigError, build_agent, one_line
+from othello_lab.agents.config import build_agent
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.function import FunctionEvaluation
 from othello_lab.agents.loading import LAB, own_class
@@ -31,6 +31,7 @@ from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.confinement import ConfinedProcess, Confinement
 from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import adopt_orphans, end_descendants, end_with_parent
+from othello_lab.core.system.settings import ConfigError, one_line
 
 START_SECONDS = 300.0
 """Seconds for an agent to be imported, made and prepared; preparing may have to compile."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from othello_lab.agents.conf_folder import conf_folder
-from othello_lab.agents.config import ConfigError, choices
+from othello_lab.agents.composing import choices, conf_folder
 from othello_lab.core.system.plain_yaml import read_yaml
+from othello_lab.core.system.settings import ConfigError
 
 MEASURED = "levels.yaml"
 

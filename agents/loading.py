@@ -6,6 +6,7 @@ import ast
 import importlib
 import importlib.util
 import itertools
+import pkgutil
 import re
 import sys
 import sysconfig
@@ -147,6 +148,19 @@ def load_name(target: str) -> Any:
         ]
         raise ValueError(f"target '{target}': {unknown_choice('name', name, names)}")
     return getattr(module, name)
+
+
+def resolve(target: str) -> Any:
+    """Return the object of a ``_target_``: ``module.Class`` or ``path/to/file.py:Class``."""
+    if target.startswith(LAB):
+        kind = own_class(target)
+        if kind is None:
+            raise ImportError("it is no class of the lab that settings may name")
+        return kind
+    if ":" in target:
+        return load_name(target)
+    check_allowed(target)
+    return pkgutil.resolve_name(target)
 
 
 class _FileLoader(SourceFileLoader):

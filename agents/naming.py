@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from othello_lab.agents.config import OPEN, choices, conf_folder, load, short_name
+from othello_lab.agents.composing import OPEN, choices, conf_folder, load
+from othello_lab.agents.config import short_name
 from othello_lab.core.system.files import read_text
 
 LONGEST = 40

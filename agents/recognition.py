@@ -19,7 +19,7 @@ import numpy as np
 
 from othello_lab.agents import loading
 from othello_lab.agents.agent import Agent
-from othello_lab.agents.config import FILLED_BY_RUN
+from othello_lab.agents.composing import FILLED_BY_RUN
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.board_list import PIECES, board_list, list_index
 from othello_lab.agents.evaluation.function import LARGEST, has_two, is_heuristic, is_marked, tried

@@ -18,11 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from othello_lab.agents.agent import Agent, Limits
-from othello_lab.agents.conf_folder import NEEDS_A_TARGET
-from othello_lab.agents.config import FILLED_BY_RUN, OPEN, choices
+from othello_lab.agents.composing import FILLED_BY_RUN, NEEDS_A_TARGET, OPEN, choices, typed_value
 from othello_lab.agents.external import GtpAgent, LineAgent, NBoardAgent, WpiAgent
 from othello_lab.agents.external.program import words_in
-from othello_lab.agents.hydra_parts import typed_value
 from othello_lab.agents.loading import last_line
 from othello_lab.agents.recognition import (
     DOUBTFUL,

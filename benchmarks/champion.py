@@ -27,7 +27,8 @@ import yaml
 
 from othello_lab import PVS, Limits, Position
 from othello_lab.agents.commands.listing import nanoseconds_a_call
-from othello_lab.agents.config import build_agent, load
+from othello_lab.agents.composing import load
+from othello_lab.agents.config import build_agent
 from othello_lab.agents.evaluation.function import check_positions
 from othello_lab.core.rules import Color
 

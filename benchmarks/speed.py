@@ -16,7 +16,8 @@ from rich.table import Table
 
 from othello_lab import AlphaBeta, SquareWeights
 from othello_lab.agents.commands.listing import nanoseconds_a_call
-from othello_lab.agents.config import NEEDS_A_TARGET, choices, load_evaluation
+from othello_lab.agents.composing import NEEDS_A_TARGET, choices
+from othello_lab.agents.config import load_evaluation
 from othello_lab.agents.evaluation import FunctionEvaluation, Iago
 from othello_lab.agents.evaluation.function import check_positions
 from othello_lab.agents.evaluation.square_weights import CORNER_TO_CENTRE, full_board

@@ -15,9 +15,9 @@ def columns_text() -> str:
     """Return the tables of a record, and two tables of a report, each with its columns."""
     parts = []
     for table, row in store.TABLES.items():
-        about = {name: setting.about for name, setting in documented(row).items()}
+        about = {name: setting.text for name, setting in documented(row).items()}
         parts.append(_section(f"Table {table}", paragraphs(str(row.__doc__))[0], about))
-    counts = {name: setting.about for name, setting in documented(SearchStats).items()}
+    counts = {name: setting.text for name, setting in documented(SearchStats).items()}
     moves = {name: turns.MOVE_MEANINGS.get(name) or counts[name] for name in turns.MOVE_COLUMNS}
     parts.append(
         _section(

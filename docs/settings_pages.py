@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from othello_lab.agents.conf_folder import NAMED, conf_folder
-from othello_lab.agents.config import OPEN, choices, load, resolve
+from othello_lab.agents.composing import NAMED, OPEN, choices, conf_folder, load
+from othello_lab.agents.loading import resolve
 from othello_lab.core.system.settings import Constraint, Switch, as_written, documented, paragraphs
 from othello_lab.experiments.config import OBJECTS, RunConfig
 from othello_lab.play.config import PlayConfig
@@ -94,7 +94,7 @@ def _listed(settings: Any, values: Mapping[str, Any], above: str = "") -> Iterat
         if is_dataclass(value) and not isinstance(value, type):
             yield from _listed(documented(type(value)), {}, f"{above}{name}.")
             continue
-        about = re.sub(r"\bNone\b", "null", " ".join(paragraphs(setting.about)))
+        about = re.sub(r"\bNone\b", "null", " ".join(paragraphs(setting.text)))
         constraint = setting.note(Constraint)
         if constraint is not None and not isinstance(constraint, Switch):
             needed = constraint.needed.removeprefix("a list is needed, of which ").rstrip(",")

@@ -44,11 +44,11 @@ def run_command(arguments: Sequence[str]) -> int:
 
         print(visible(run_help(folders), keep="\n"), end="")
         return 0
-    from othello_lab.agents.config import compose
+    from othello_lab.agents.composing import compose
 
     config = compose("run", words, folders)
     if options.cfg:
-        from othello_lab.agents.hydra_parts import format_config
+        from othello_lab.agents.composing import format_config
 
         print(format_config(config), end="")
         return 0

@@ -10,23 +10,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from omegaconf import MISSING, DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf import MISSING, DictConfig
 
 from othello_lab.agents.agent import Agent
+from othello_lab.agents.composing import FILLED_BY_RUN, compose, load, plain, unknown
 from othello_lab.agents.config import (
-    FILLED_BY_RUN,
-    ConfigError,
     RulesetConfig,
     build,
     build_agent,
-    compose,
     fill_open,
-    load,
-    one_line,
     short_name,
-    typed_as,
-    unknown,
 )
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.external.submission import submissions
@@ -43,6 +36,7 @@ from othello_lab.core.system.confinement import Confinement
 from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.system.settings import (
     Choice,
+    ConfigError,
     Each,
     Nameable,
     Number,
@@ -50,6 +44,8 @@ from othello_lab.core.system.settings import (
     Text,
     Whole,
     check_settings,
+    from_plain,
+    one_line,
 )
 from othello_lab.experiments.pairing import Openings, Schedule
 from othello_lab.experiments.pairing.openings import Opening
@@ -101,7 +97,7 @@ class LimitsConfig:
     @property
     def timed(self) -> bool:
         """True if time is limited."""
-        return any(each is not None for each in (self.seconds, self.clock, self.cpu_seconds))
+        return any(limit is not None for limit in (self.seconds, self.clock, self.cpu_seconds))
 
     def of_moves(self) -> Limits:
         """Return the limits that agents get; raises ValueError for limits that contradict each
@@ -122,8 +118,8 @@ class SearchesConfig:
     """Plies to count at, as a list; None: each agent's own depth."""
 
     @property
-    def asked(self) -> bool:
-        """True if the user asked for it, for any line-up."""
+    def is_set(self) -> bool:
+        """True if the user set any of them, which is for any line-up."""
         return self.positions == "all" or self.baseline is not None or self.depths is not None
 
     def check(self, agents: Mapping[str, Agent]) -> None:
@@ -147,13 +143,13 @@ class JudgingConfig:
     """Plies that the champion looks ahead there."""
 
     @property
-    def asked(self) -> bool:
+    def is_set(self) -> bool:
         """True if any move is judged."""
         return bool(self.late or self.disagreements)
 
     def check(self, agents: Mapping[str, Agent]) -> None:
         """Raise ConfigError if there are no moves of two agents to judge."""
-        if self.asked and len(agents) != 2:
+        if self.is_set and len(agents) != 2:
             raise ConfigError(f"judging: it is for two agents; this line-up has {len(agents)}")
 
 
@@ -165,19 +161,19 @@ class PublishedGame:
     the table, for each agent a number a ply: positions made, and evaluations.
     """
 
-    position: str = MISSING
-    moves: str = MISSING
+    position: str
+    moves: str
     made: dict[str, list[int]] = field(default_factory=dict)
     evaluations: dict[str, list[int]] = field(default_factory=dict)
 
     def plies(self) -> list[tuple[Position, int]]:
         """Each position and the move made there. Raises ValueError where there are none such."""
         position = Position.from_obf(self.position)
-        found = []
+        plies = []
         for move in position.follow(split_transcript(self.moves))[1]:
-            found.append((position, move))
+            plies.append((position, move))
             position = position.play(move)
-        return found
+        return plies
 
     def check(self, agents: Mapping[str, Agent]) -> None:
         """Raise ConfigError if it is no game, or its table not one of searches of this line-up."""
@@ -203,7 +199,7 @@ class PublishedConfig:
     of the outer agent against the inner one, in these games. game: one with counts of searches.
     """
 
-    source: str = MISSING
+    source: str
     notes: list[str] = field(default_factory=list)
     games: Annotated[int, Whole(0)] = 0
     points: dict[str, Any] = field(default_factory=dict)
@@ -393,15 +389,12 @@ def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None, leas
     agents: where they are objects of a program; otherwise they are built from the settings. least:
     how many there have to be.
     """
-    try:
-        check_settings(settings)
-    except ValueError as error:
-        raise ConfigError(str(error)) from error
+    check_settings(settings)
     settings.isolation.check(settings.agents if agents is None else agents)
     if "parquet" in settings.export:
         needs("export: parquet", "pyarrow", "parquet")
-    rules, asked = ruleset(settings.ruleset.name), settings.limits
-    limits = _checked("limits", asked.of_moves)
+    rules, limited = ruleset(settings.ruleset.name), settings.limits
+    limits = _checked("limits", limited.of_moves)
     openings, schedule, executor = (
         build(getattr(settings, name), name, kind)
         for name, kind in (("openings", Openings), ("schedule", Schedule), ("executor", Executor))
@@ -425,7 +418,7 @@ def plan_of(settings: RunConfig, agents: Mapping[str, Agent] | None = None, leas
             )
     _check_mailboxes(agents, executor)
     _checked("schedule", schedule.check, list(agents))
-    if settings.record == GAMES and settings.searches.asked:
+    if settings.record == GAMES and settings.searches.is_set:
         raise ConfigError(f"record={GAMES}: searches.* needs the moves of the games; record={ALL}")
     parts = (settings.rating, settings.searches, settings.judging)
     for part in (*parts, settings.published):
@@ -537,10 +530,10 @@ def checked_settings(config: DictConfig, overrides: Sequence[str] = ()) -> RunCo
     """
     settings, used = _filled(config, overrides)
     for key in FILLED_BY_RUN:
-        asked = next((o for o in overrides if o.lstrip("+").split("=")[0].split(".")[0] == key), "")
-        if asked and key not in used:
+        word = next((o for o in overrides if o.lstrip("+").split("=")[0].split(".")[0] == key), "")
+        if word and key not in used:
             raise ConfigError(
-                f"{asked}: no agent of this line-up leaves its {key} open, so it has no "
+                f"{word}: no agent of this line-up leaves its {key} open, so it has no "
                 f"effect; set it for one agent with agents.NAME.{key}=..., or of a duel with "
                 f"first.{key}=..."
             )
@@ -552,13 +545,7 @@ def checked_settings(config: DictConfig, overrides: Sequence[str] = ()) -> RunCo
 def _filled(config: DictConfig, overrides: Sequence[str]) -> tuple[RunConfig, set[str]]:
     """Return a composed configuration as settings, and the values that filled settings left open by
     agents."""
-    try:
-        ours = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
-        raw = OmegaConf.to_container(ours, resolve=True, throw_on_missing=False)
-    except OmegaConfBaseException as error:
-        raise ConfigError(one_line(error)) from error
-    assert isinstance(raw, dict)
-    said = {str(key): value for key, value in raw.items()}
+    said = plain(config)
     folder, protocol = (said.pop(name, None) for name in _HANDED_IN)
     places = [place for place in _PLACES if place in said]
     for place in places:
@@ -587,10 +574,10 @@ def _handed_in(folder: str, protocol: str, settings: RunConfig) -> dict[str, Any
             "isolation=none: programs of a folder play in processes of their own; auto, closed or "
             "process is needed"
         )
-    found = submissions(folder, protocol)
-    if both := sorted(set(found) & set(settings.agents)):
+    programs = submissions(folder, protocol)
+    if both := sorted(set(programs) & set(settings.agents)):
         raise ConfigError(f"agents.{both[0]}: a program in folder={folder} is called so too")
-    return settings.agents | found
+    return settings.agents | programs
 
 
 def _name_agents(settings: RunConfig, places: Sequence[str], choices: Mapping[str, Any]) -> None:
@@ -640,13 +627,13 @@ def conditions_of(config: Mapping[str, Any]) -> GameConditions:
     return plan_of(typed(config)).conditions()
 
 
-def chosen(group: str, asked: str | Mapping[str, Any]) -> dict[str, Any]:
+def chosen(group: str, option: str | Mapping[str, Any]) -> dict[str, Any]:
     """The settings of an option of a group, as :class:`RunConfig` has them.
 
-    asked: the option's name, or a mapping with the name as ``kind`` and the settings that are to be
-    other than in its file; or a mapping with a ``_target_`` of one's own. Raises ConfigError.
+    option: its name, or a mapping with the name as ``kind`` and the settings that are to be other
+    than in its file; or a mapping with a ``_target_`` of one's own. Raises ConfigError.
     """
-    changes = {"kind": asked} if isinstance(asked, str) else dict(asked)
+    changes = {"kind": option} if isinstance(option, str) else dict(option)
     if "_target_" in changes:
         return changes
     return load(group, str(changes.pop("kind", ""))) | changes
@@ -676,7 +663,7 @@ def typed(config: Mapping[str, Any], recorded: bool = True) -> RunConfig:
         if not isinstance(objects[name], dict):
             needed = "a line-up" if name == "agents" else "one of the choices of --help"
             raise ConfigError(f"{name}={objects[name]}: {needed} is needed")
-    settings = typed_as(RunConfig, raw)
+    settings = from_plain(RunConfig, raw)
     for name, described in objects.items():
         setattr(settings, name, described)
     return settings

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import yaml
 
-from othello_lab.agents.config import choices, conf_folder, settings_text
+from othello_lab.agents.composing import choices, conf_folder, settings_text
 from othello_lab.core.system.files import read_text
 from othello_lab.core.system.settings import as_yaml
 from othello_lab.experiments.config import OBJECTS, RunConfig

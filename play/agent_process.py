@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from othello_lab.agents.agent import Agent, Decision, Limits
-from othello_lab.agents.config import ConfigError, build_agent, one_line
+from othello_lab.agents.config import build_agent
 from othello_lab.agents.external_agent import is_outside
 from othello_lab.agents.search import SearchAgent, WindowSearch
 from othello_lab.core.game import RESIGNED, PlayerFailure, valid_answer
@@ -23,6 +23,7 @@ from othello_lab.core.position import Position, prepare_rules
 from othello_lab.core.rules import Color, Ruleset
 from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.forked import ChildSignals
+from othello_lab.core.system.settings import ConfigError, one_line
 from othello_lab.experiments.config import check_board, make_agent
 from othello_lab.experiments.playing.agent_proxy import AgentProxy
 from othello_lab.experiments.playing.conditions import GameConditions

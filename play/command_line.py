@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from othello_lab.agents.config import ConfigError
 from othello_lab.core.rules import RULESETS, ruleset
 from othello_lab.core.system.cli import Command, Parser
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.optional_libraries import install_hint
+from othello_lab.core.system.settings import ConfigError
 
 if TYPE_CHECKING:
     from othello_lab.play.config import GameSetup, Settings

@@ -9,34 +9,25 @@ from dataclasses import dataclass, field, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
 
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
-
+from othello_lab.agents.composing import choices, compose, load, plain, typed_value, unknown
 from othello_lab.agents.config import (
-    ConfigError,
     RulesetConfig,
-    choices,
-    compose,
     evaluation_settings,
     fill_open,
-    load,
-    one_line,
     short_name,
-    typed_as,
-    unknown,
 )
-from othello_lab.agents.hydra_parts import typed_value
 from othello_lab.core.game import Limits
 from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.core.system.plain_yaml import parse_yaml
 from othello_lab.core.system.settings import (
     Choice,
+    ConfigError,
     Nameable,
     Number,
     Switch,
     Text,
     Whole,
-    check_settings,
+    from_plain,
 )
 
 HUMAN = "human"
@@ -174,8 +165,8 @@ class GameSetup:
 
     @property
     def limits(self) -> Limits:
-        asked = self.settings.limits
-        return Limits(asked.depth, asked.nodes, asked.seconds)
+        limits = self.settings.limits
+        return Limits(limits.depth, limits.nodes, limits.seconds)
 
 
 def read(overrides: Sequence[str], folders: Sequence[str] = ()) -> GameSetup:
@@ -187,15 +178,10 @@ def read(overrides: Sequence[str], folders: Sequence[str] = ()) -> GameSetup:
         if side in _SIDES and name in levels
     }
     config = compose("play", _with_sides(overrides, folders), folders)
-    try:
-        chosen = dict(config.hydra.runtime.choices)
-        ours = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
-        raw: Any = OmegaConf.to_container(ours, resolve=True, throw_on_missing=False)
-    except OmegaConfBaseException as error:
-        raise ConfigError(one_line(error)) from error
+    chosen, raw = dict(config.hydra.runtime.choices), plain(config)
     sides = {side: raw.pop(side, None) for side in _SIDES}
     evaluation = raw.pop("evaluation")
-    settings = typed(PlayConfig, raw)
+    settings = from_plain(PlayConfig, raw)
     if settings.series.games is not None and settings.series.points is not None:
         raise ConfigError("series: games or points, not both")
     said = any(word.partition("=")[0].startswith("evaluation") for word in overrides)
@@ -249,9 +235,9 @@ def _with_sides(overrides: Sequence[str], folders: Sequence[str]) -> list[str]:
     return [*agents, *(f"~agent@{side}" for side in people - set(_DEFAULTS)), *rest]
 
 
-def level_word(place: str, name: str) -> str:
-    """Return the override that puts a level at a place of a configuration."""
-    return f"++{place}={typed_value(load(LEVEL, name))}"
+def level_word(where: str, name: str) -> str:
+    """Return the override that puts a level at a where of a configuration."""
+    return f"++{where}={typed_value(load(LEVEL, name))}"
 
 
 def levels_only(folders: Sequence[str] = ()) -> list[str]:
@@ -263,16 +249,6 @@ def levels_only(folders: Sequence[str] = ()) -> list[str]:
 def player(name: str, agent: Mapping[str, Any], fill: Mapping[str, Any]) -> PlayerSettings:
     """An agent with its settings, open ones filled; raises ConfigError."""
     return PlayerSettings(name, fill_open({name: agent}, **fill)[0][name])
-
-
-def typed(kind: type[_Settings], raw: Mapping[str, Any]) -> _Settings:
-    """Settings in plain data as a dataclass declares them; raises ConfigError."""
-    settings = typed_as(kind, raw)
-    try:
-        check_settings(settings)
-    except ValueError as error:
-        raise ConfigError(str(error)) from error
-    return settings
 
 
 def read_plain(kind: type[_Settings], words: Iterable[str]) -> _Settings:
@@ -295,7 +271,7 @@ def read_plain(kind: type[_Settings], words: Iterable[str]) -> _Settings:
             given.setdefault(group, {})[inner if dot else "kind"] = read
         else:
             given[key] = read
-    return typed(kind, given)
+    return from_plain(kind, given)
 
 
 def is_local(host: str) -> bool:
@@ -335,20 +311,3 @@ def config_folders(
         if not Path(folder).is_dir():
             raise ConfigError(f"--config-dir {folder}: no such folder")
     return rest, folders, options
-
-
-def settings_of(side: str, words: Sequence[str], known: Mapping[str, Any]) -> list[str]:
-    """Return ``key=value`` of an agent as Hydra needs them, the evaluation apart; ConfigError for a
-    malformed one, or an unknown setting."""
-    told = []
-    for word in words:
-        key, equals, _ = word.partition("=")
-        if not equals or not key:
-            raise ConfigError(f"cannot read '{word}': settings are written key=value")
-        first = key.partition(".")[0]
-        if first not in known:
-            listed = ", ".join(name for name in known if name != "_target_")
-            raise ConfigError(f"it has no setting '{key}'; it has: {listed or 'none'}")
-        if key != "evaluation":
-            told.append(f"{side}.{word}")
-    return told

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol, TextIO
 
-from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.config import GameSetup, PlayerSettings, config_folders, read
 

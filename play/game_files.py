@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from othello_lab.agents.config import ConfigError
 from othello_lab.agents.external_agent import own_kind
 from othello_lab.core.notation import PASS, parse_square, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.files import write_file
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.core.wthor import is_wthor
 from othello_lab.experiments.pairing.game_archives import Refusals, Tell, games_of
 from othello_lab.play.config import PlayerSettings

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
 
-from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.agents.external.gtp_connection import RESIGN
 from othello_lab.core.game import Limits
 from othello_lab.core.notation import PASS, IllegalMove, NotationError, parse_square, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import RULESETS, Color
+from othello_lab.core.system.settings import ConfigError, one_line
 from othello_lab.play.agent_process import AgentFailure, AgentProcesses, AgentResigned
 from othello_lab.play.config import GameSetup, PlayerSettings
 from othello_lab.play.game import GameState, PlayedTurn, outcome

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from othello_lab.agents.config import choices
+from othello_lab.agents.composing import choices
 from othello_lab.core.system.settings import as_yaml
 from othello_lab.play.config import HUMAN, PlayConfig, levels_only
 

@@ -11,13 +11,13 @@ import yaml
 from rich import box
 from rich.table import Table
 
-from othello_lab.agents.conf_folder import conf_folder
-from othello_lab.agents.config import ConfigError, choices, compose
+from othello_lab.agents.composing import choices, compose, conf_folder
 from othello_lab.agents.ladder import MEASURED, levels
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.console import as_typed, make_console
 from othello_lab.core.system.escaping import plain
 from othello_lab.core.system.files import write_file
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import plan_of, settings_of
 
 LEVELS = "levels"

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TextIO
 
 from othello_lab.agents.agent import Decision
-from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.core.notation import (
     PASS,
@@ -21,6 +20,7 @@ from othello_lab.core.notation import (
 from othello_lab.core.position import Position
 from othello_lab.core.rules import RULESETS
 from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.settings import ConfigError, one_line
 from othello_lab.play.agent_process import AgentFailure, AgentProcesses
 from othello_lab.play.config import GameSetup, PlayerSettings
 from othello_lab.play.game import GameState

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from othello_lab.agents.agent import Decision, SearchStats
-from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.game import FINISHED, RESIGNED
 from othello_lab.core.notation import PASS, split_transcript
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset
 from othello_lab.core.system.files import read_bytes
+from othello_lab.core.system.settings import ConfigError, one_line
 from othello_lab.experiments.pairing.game_archives import Tell
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.reading import DAMAGES, RUN, kind_in

@@ -9,12 +9,12 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
-from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.agents.external.wpi import WpiAgent
 from othello_lab.core.position import prepare_rules
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.scratch import remove_abandoned
+from othello_lab.core.system.settings import ConfigError, one_line
 from othello_lab.play.config import config_folders, read_plain
 from othello_lab.play.game_files import write
 from othello_lab.play.umpire import ExternalMatch, RefereeConfig, umpire

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from othello_lab.agents.agent import Limits
-from othello_lab.agents.config import evaluation_settings, load, load_evaluation
+from othello_lab.agents.composing import load
+from othello_lab.agents.config import evaluation_settings, load_evaluation
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.core.notation import PASS, square_name
 from othello_lab.core.position import Position

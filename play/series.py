@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from othello_lab.agents.config import ConfigError
 from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.play.config import SeriesConfig
 from othello_lab.play.game import GameState
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from othello_lab.agents.config import ConfigError, evaluation_settings, load
+from othello_lab.agents.composing import load
+from othello_lab.agents.config import evaluation_settings
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.play.config import PlayerSettings
 
 _MINIMAX = "othello_lab.Minimax"

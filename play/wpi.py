@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from othello_lab.agents.config import ConfigError
 from othello_lab.agents.external.mailbox import FileNameError, MailboxFile, mailbox_files
 from othello_lab.agents.external.wpi import NAME, check_folder
 from othello_lab.agents.search.context import MAX_DEPTH
@@ -17,7 +16,7 @@ from othello_lab.core.notation import PASS, IllegalMove
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import visible
-from othello_lab.core.system.settings import Number, Text
+from othello_lab.core.system.settings import ConfigError, Number, Text
 from othello_lab.core.wpi import FIRST, SECOND, color_letter, may_go_on, move_text, read_move
 from othello_lab.play.agent_process import AgentFailure, AgentProcesses, changed
 from othello_lab.play.config import GameSetup, PlayerSettings, Settings, config_folders, read_plain

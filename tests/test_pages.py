@@ -30,7 +30,7 @@ import pytest
 from nbclient import NotebookClient
 
 from othello_lab.__main__ import main, room_main
-from othello_lab.agents.config import compose
+from othello_lab.agents.composing import compose
 from othello_lab.play.config import read
 from othello_lab.training.selfplay import read as read_data
 from othello_lab.training.steps import read as read_training

@@ -319,7 +319,7 @@ wpi a/b agent=greedy ¦ name=a/b
 wpi anna agent=human ¦ agent
 wpi anna agent=greedy folder=/nowhere ¦ folder=/nowhere ... no such folder
 wpi anna agent=greedy folder=/proc ¦ folder=/proc ... written
-wpi anna agent=greedy limit=0 ¦ limit=0.0 ... more than 0
+wpi anna agent=greedy limit=0 ¦ limit=0 ... more than 0
 referee cat ¦ two commands
 referee cat no-such-program ¦ 'no-such-program'
 referee cat "sh 'x" ¦ quotation

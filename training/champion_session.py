@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from othello_lab.agents.config import ConfigError, build_agent, load, load_evaluation, one_line
+from othello_lab.agents.composing import load
+from othello_lab.agents.config import build_agent, load_evaluation
 from othello_lab.agents.search.endgame.solver import EndgameSolver
 from othello_lab.agents.search.window.probcut_fit import fit
 from othello_lab.core.position import Position
 from othello_lab.core.system.escaping import plain
 from othello_lab.core.system.processes import available_cores
 from othello_lab.core.system.rows import RowMaker
+from othello_lab.core.system.settings import ConfigError, one_line
 from othello_lab.experiments.config import chosen
 from othello_lab.experiments.jobs.job import LOG
 from othello_lab.experiments.pairing import balanced

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.system.files import MOST_DATA, make_folder, open_file, write_file
+from othello_lab.core.system.settings import ConfigError, one_line
 
 _PLAIN, _BYTES = "plain.json", "bytes of "
 

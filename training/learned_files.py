@@ -10,11 +10,13 @@ from typing import Any
 
 import yaml
 
-from othello_lab.agents.config import ConfigError, build, load, one_line
+from othello_lab.agents.composing import load
+from othello_lab.agents.config import build
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.system.files import make_folder, write_file
 from othello_lab.core.system.plain_yaml import read_yaml
+from othello_lab.core.system.settings import ConfigError, one_line
 from othello_lab.experiments.jobs.job import write_yaml
 from othello_lab.experiments.pairing import ResultTable
 

@@ -10,8 +10,10 @@ from typing import Any
 
 from rich.console import Console
 
-from othello_lab.agents.config import OPEN, ConfigError, build, evaluation_settings, load, unknown
+from othello_lab.agents.composing import OPEN, load, unknown
+from othello_lab.agents.config import build, evaluation_settings
 from othello_lab.core.system.files import make_folder
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import RunConfig
 from othello_lab.experiments.jobs.kinds import SELFPLAY
 from othello_lab.training.data_plan import DataConfig

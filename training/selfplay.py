@@ -27,11 +27,11 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from othello_lab.agents.config import ConfigError, fill_open
+from othello_lab.agents.config import fill_open
 from othello_lab.core.rules import Color, Ruleset
 from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.escaping import counted
-from othello_lab.core.system.settings import nearest
+from othello_lab.core.system.settings import ConfigError, nearest
 from othello_lab.core.whole_games import prepare_games
 from othello_lab.experiments.config import OBJECTS, Plan, RunConfig, chosen, plan_of, typed
 from othello_lab.experiments.jobs.job import JobResult

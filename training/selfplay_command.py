@@ -8,9 +8,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from othello_lab.agents.config import ConfigError, settings_text
+from othello_lab.agents.composing import settings_text
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.jobs.command_line import SettingsParser
 from othello_lab.experiments.jobs.kinds import SELFPLAY
 from othello_lab.training.selfplay import NAME, read, selfplay

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import yaml
 
-from othello_lab.agents.conf_folder import conf_folder
-from othello_lab.agents.config import ConfigError
+from othello_lab.agents.composing import conf_folder
 from othello_lab.agents.learned import weights as learned
 from othello_lab.agents.search.window.probcut import FITTED
 from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.files import read_text, write_file
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.jobs.kinds import TRAINING
 from othello_lab.experiments.pairing.openings import BALANCED
 from othello_lab.experiments.record.reading import reading

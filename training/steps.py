@@ -10,8 +10,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from othello_lab.agents.conf_folder import conf_folder
-from othello_lab.agents.config import unknown
+from othello_lab.agents.composing import conf_folder, unknown
 from othello_lab.core.system.plain_yaml import checked_text
 from othello_lab.experiments.jobs.kinds import TRAINING
 from othello_lab.experiments.studies import study_plan as studies

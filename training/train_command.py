@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from othello_lab.agents.config import resolve
+from othello_lab.agents.loading import resolve
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import plain

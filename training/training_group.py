@@ -11,7 +11,8 @@ from typing import Annotated, Any
 import pandas as pd
 from rich.console import Console
 
-from othello_lab.agents.config import build, unknown
+from othello_lab.agents.composing import unknown
+from othello_lab.agents.config import build
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.files import read_bytes
 from othello_lab.core.system.settings import Switch

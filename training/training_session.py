@@ -14,9 +14,9 @@ from typing import Any
 
 from rich.console import Console
 
-from othello_lab.agents.config import ConfigError
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.escaping import counted, plain
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import FIGURE_FILES, NO_FIGURES, RunConfig, chosen, settings_of
 from othello_lab.experiments.jobs.job import LOG
 from othello_lab.experiments.jobs.kinds import TRAINING

@@ -22,7 +22,8 @@ from othello_lab.agents.commands.shared import (
     report,
     typed_agent,
 )
-from othello_lab.agents.config import OPEN, ConfigError, build_agent, choices, load
+from othello_lab.agents.composing import OPEN, choices, load
+from othello_lab.agents.config import build_agent
 from othello_lab.agents.contract import PATIENCE, findings
 from othello_lab.agents.external.check_files import FileCheck, SubmissionCheck
 from othello_lab.agents.external.program import LAST_OUTPUT
@@ -30,6 +31,7 @@ from othello_lab.agents.external.program_agent import ProgramAgent
 from othello_lab.agents.external.submission import Submission, settings_of, submissions
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.files import open_file
+from othello_lab.core.system.settings import ConfigError
 
 _FILE = "file"  # the target that means the check of a program by the file protocol
 _FOLDER = "folder="  # beginning of the target that means all submissions of a folder

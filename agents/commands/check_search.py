@@ -22,7 +22,8 @@ from othello_lab.agents.commands.shared import (
     print_finding,
     typed_agent,
 )
-from othello_lab.agents.config import OPEN, ConfigError, build, build_agent, evaluation_settings
+from othello_lab.agents.composing import OPEN
+from othello_lab.agents.config import build, build_agent, evaluation_settings
 from othello_lab.agents.diagnosis import (
     DEEPEST,
     NARROW_FROM,
@@ -40,6 +41,7 @@ from othello_lab.agents.external import FunctionAgent
 from othello_lab.agents.sides import described
 from othello_lab.core.system.cli import whole_number
 from othello_lab.core.system.escaping import plain
+from othello_lab.core.system.settings import ConfigError
 
 RIGHT, WRONG, UNJUDGED = 0, 1, 3
 _DEPTHS = (1, 2, 3, 4, 5)

@@ -16,11 +16,12 @@ from othello_lab.agents.commands.shared import (
     chosen_evaluations,
     empty_table,
 )
-from othello_lab.agents.config import ConfigError, load
+from othello_lab.agents.composing import load
 from othello_lab.agents.search.window.probcut_fit import FULL, fit
 from othello_lab.core.system.cli import whole_number
 from othello_lab.core.system.escaping import plain
 from othello_lab.core.system.rows import RowMaker
+from othello_lab.core.system.settings import ConfigError
 
 
 def add(commands: Any) -> None:

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from othello_lab.agents.commands.shared import add_config_dir, announce
-from othello_lab.agents.conf_folder import NEEDS_A_TARGET
-from othello_lab.agents.config import choices, load_evaluation
+from othello_lab.agents.composing import NEEDS_A_TARGET, choices
+from othello_lab.agents.config import load_evaluation
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.evaluation.function import check_positions
 from othello_lab.core.position import Position

@@ -15,24 +15,15 @@ from rich.console import Console
 from rich.table import Table
 
 from othello_lab.agents.checking import FAILED, NOT_ASKED, OK, Finding, ProgramFinding
-from othello_lab.agents.conf_folder import NEEDS_A_TARGET
-from othello_lab.agents.config import (
-    FILLED_BY_RUN,
-    OPEN,
-    ConfigError,
-    build,
-    choices,
-    evaluation_settings,
-    load,
-    load_evaluation,
-    resolve,
-)
+from othello_lab.agents.composing import FILLED_BY_RUN, NEEDS_A_TARGET, OPEN, choices, load
+from othello_lab.agents.config import build, evaluation_settings, load_evaluation
 from othello_lab.agents.evaluation import Evaluation
-from othello_lab.agents.loading import without_name
+from othello_lab.agents.loading import resolve, without_name
 from othello_lab.agents.recognition import DOUBTFUL, EVALUATION, EVALUATION_CLASS, STRATEGY
 from othello_lab.agents.sides import described, settings_of_function
 from othello_lab.core.system.cli import seconds
 from othello_lab.core.system.escaping import plain, visible
+from othello_lab.core.system.settings import ConfigError
 
 HOLDS, BROKEN = 0, 1
 """Exit codes of checks."""

@@ -12,20 +12,13 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from othello_lab.agents.commands.shared import add_config_dir
-from othello_lab.agents.config import (
-    OPEN,
-    build,
-    choices,
-    compose,
-    fill_open,
-    load,
-    resolve,
-    unknown,
-)
+from othello_lab.agents.composing import OPEN, choices, compose, load, unknown
+from othello_lab.agents.config import build, fill_open
 from othello_lab.agents.evaluation import Composite
 from othello_lab.agents.evaluation.catalogue import FEATURES
 from othello_lab.agents.ladder import Rung, ladder
 from othello_lab.agents.learned.weights import ABOUT, SHIPPED
+from othello_lab.agents.loading import resolve
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.plain_yaml import read_yaml
 from othello_lab.core.system.settings import Meanings, as_written, documented, paragraphs, summary
@@ -161,7 +154,7 @@ def _class(kind: type, values: Mapping[str, Any]) -> Iterator[str]:
         if value == setting.default:
             usual.append(f"`{name}={as_written(value)}`")
             continue
-        about = _first_sentence(setting.about)
+        about = _first_sentence(setting.text)
         if (meanings := setting.note(Meanings)) is not None:
             about = "; then ".join(meanings(value).values())
         written = "to be given" if value in (OPEN, MISSING) else f"`{as_written(value):.60}`"

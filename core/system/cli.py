@@ -12,7 +12,6 @@ import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from importlib import metadata
 from typing import Any, NoReturn
 
 from othello_lab.core.system.escaping import NARROW, visible
@@ -49,6 +48,8 @@ def dispatch(
             print(usage, end="")
             return 0
         if name == "--version":
+            from importlib import metadata  # takes a while
+
             print(f"Othello strategy lab {metadata.version(DISTRIBUTION)}")
             return 0
         if name in commands:

@@ -41,11 +41,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from types import NoneType
-from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, TypeVar, cast, get_args, get_origin, get_type_hints
 
 _Init = TypeVar("_Init", bound=Callable[..., None])
 
 _Class = TypeVar("_Class", bound=type[Any])
+_Settings = TypeVar("_Settings")
 _Note = TypeVar("_Note")
 _LONGEST = 60  # letters of a value that a message shows
 
@@ -63,6 +64,11 @@ def unknown_choice(kind: str, name: object, choices: Iterable[str]) -> str:
     return f"unknown {kind} '{name!s:.{_LONGEST}}'; {listed}.{nearest(str(name), choices)}"
 
 
+def one_line(error: BaseException) -> str:
+    """Fold an exception's message into one line."""
+    return " ".join(str(error).split())
+
+
 def _shown(value: object) -> str:
     """A value as one would write it, cut where it is long. A text that looks like a number is
     quoted, to tell the two apart."""
@@ -75,13 +81,13 @@ def _shown(value: object) -> str:
     return f"{value!s:.{_LONGEST}}"
 
 
-class SettingError(ValueError):
-    """A setting has a value that its declaration does not allow; the message begins with the name
-    of the setting, unless it is a choice's."""
-
-
 class ConfigError(ValueError):
     """A configuration that cannot be used; the message is one line that names the bad part."""
+
+
+class SettingError(ConfigError):
+    """A setting has a value that its declaration does not allow; the message begins with the name
+    of the setting, unless it is a choice's."""
 
 
 class Nameable:
@@ -105,6 +111,29 @@ class Constraint(ABC):
         """The message for a value that is not allowed."""
         null = ", or null," if optional else ""
         return f"{name}={_shown(value)}: {self.needed}{null} is needed"
+
+    of_text: ClassVar[bool] = False  # it is checked after numbers have become texts
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Tell pydantic to check the values of a setting by this constraint, too."""
+        from pydantic import AfterValidator, BeforeValidator
+
+        optional = NoneType in get_args(source)
+
+        def check(value: Any) -> Any:
+            if not (optional and value is None) and not self.allows(value):
+                raise _OutOfRange(self, optional)
+            return value
+
+        validator = AfterValidator if self.of_text else BeforeValidator
+        return validator(check).__get_pydantic_core_schema__(source, handler)
+
+
+class _OutOfRange(ValueError):
+    """For pydantic: the value of a setting that has no name yet."""
+
+    def __init__(self, constraint: Constraint, optional: bool) -> None:
+        self.constraint, self.optional = constraint, optional
 
 
 @dataclass(frozen=True)
@@ -194,6 +223,7 @@ class Each(Constraint):
     """A list with elements that the inner constraint allows."""
 
     inner: Constraint
+    of_text = True
 
     @property
     def needed(self) -> str:
@@ -205,7 +235,7 @@ class Each(Constraint):
     def refusal(self, name: str, value: object, optional: bool) -> str:
         if not isinstance(value, list | tuple):
             return f"{name}={_shown(value)}: {self.needed}"
-        bad = next(each for each in value if not self.inner.allows(each))
+        bad = next(element for element in value if not self.inner.allows(element))
         return self.inner.refusal(name, bad, optional=False)
 
 
@@ -216,6 +246,7 @@ class Text(Constraint):
 
     pattern: str
     words: str
+    of_text = True
 
     @property
     def needed(self) -> str:
@@ -249,25 +280,21 @@ class Meanings:
 
 
 def checked(init: _Init) -> _Init:
-    """Check the arguments of an ``__init__`` by its annotations before it runs; ValueError."""
+    """Check the arguments of an ``__init__`` by its annotations before it runs; SettingError."""
     signature = inspect.signature(init)
 
     @functools.wraps(init)
     def check_first(*arguments: Any, **settings: Any) -> None:
-        try:
-            bound = signature.bind(*arguments, **settings)
-        except TypeError:
-            pass  # Python says it better: which argument of which function
-        else:
-            check_values(init, bound.arguments)
+        with suppress(TypeError):  # Python says it better below: which argument of which function
+            check_values(init, signature.bind(*arguments, **settings).arguments)
         init(*arguments, **settings)
 
     return check_first  # type: ignore[return-value]
 
 
 def check_settings(settings: Any, where: str = "") -> None:
-    """Check the fields of a dataclass, and of the dataclasses in it; ValueError for the first value
-    that its annotation does not allow.
+    """Check the fields of a dataclass, and of the dataclasses in it; SettingError for the first
+    value that its annotation does not allow.
 
     where: the text before the names in messages, such as ``limits.``.
     """
@@ -282,7 +309,7 @@ def check_values(
     declared_by: Callable[..., Any], values: Mapping[str, Any], where: str = ""
 ) -> None:
     """Check values by the annotations of a function's arguments or a dataclass's fields of the
-    same names; ValueError. Names that are not declared there are left alone."""
+    same names; SettingError. Names that are not declared there are left alone."""
     for name, (constraint, optional) in constraints(declared_by).items():
         if name not in values:
             continue
@@ -291,35 +318,17 @@ def check_values(
             raise SettingError(constraint.refusal(f"{where}{name}", value, optional))
 
 
-def refusal_of(kind: type, key: str, value: object) -> str | None:
-    """Return the message for a value that a setting cannot have; None if nothing is declared.
-
-    kind: a dataclass of settings. key: of it, or of a dataclass in it: ``limits.seconds``.
-    """
-    name, _, rest = key.partition(".")
-    if rest:
-        inner: Any = get_type_hints(kind).get(name)
-        of_dataclass = isinstance(inner, type) and is_dataclass(inner)
-        found = refusal_of(inner, rest, value) if of_dataclass else None
-        return None if found is None else f"{name}.{found}"
-    if name not in (declared := constraints(kind)):
-        return None
-    constraint, optional = declared[name]
-    return constraint.refusal(key, value, optional)
-
-
 @functools.cache
 def constraints(declared_by: Callable[..., Any]) -> dict[str, tuple[Constraint, bool]]:
     """Return the constraints that a function's or a dataclass's annotations declare, by name of the
     setting, each with True if None is allowed too."""
-    found = {}
-    for name, hint in _annotations(declared_by):
-        if get_origin(hint) is Annotated:
-            kind, *notes = get_args(hint)
-            for note in notes:
-                if isinstance(note, Constraint):
-                    found[name] = note, NoneType in get_args(kind)
-    return found
+    return {
+        name: (note, NoneType in get_args(get_args(hint)[0]))
+        for name, hint in _annotations(declared_by)
+        if get_origin(hint) is Annotated
+        for note in get_args(hint)[1:]
+        if isinstance(note, Constraint)
+    }
 
 
 def _annotations(declared_by: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
@@ -338,6 +347,70 @@ def _annotations(declared_by: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
                 yield name, eval(hint, known) if isinstance(hint, str) else hint
 
 
+def from_plain(kind: type[_Settings], values: Mapping[str, Any], where: str = "") -> _Settings:
+    """Return the settings that a dataclass declares, checked, from plain data; SettingError.
+
+    A number is taken for a text, and a whole one for a number with a fraction. where: the text
+    before the names in messages, such as ``isolation.``.
+    """
+    from pydantic import ValidationError
+
+    try:
+        return cast("_Settings", _adapter(cast("Any", kind)).validate_python(dict(values)))
+    except ValidationError as refused:
+        error = refused.errors()[0]
+    steps = [str(step) for step in error["loc"] if not isinstance(step, int)]
+    key, value = where + ".".join(steps), error["input"]
+    cause = error.get("ctx", {}).get("error")
+    if isinstance(cause, _OutOfRange):
+        raise SettingError(cause.constraint.refusal(key, value, cause.optional))
+    if isinstance(cause, ValueError):  # of a class's own check
+        raise cause
+    if error["type"] == "unexpected_keyword_argument":
+        part: Any = kind
+        for step in steps[:-1]:
+            part = _dataclasses_in(part)[step]
+        names = [field.name for field in fields(part)]
+        raise SettingError(f"unknown setting '{key}'.{nearest(steps[-1], names)}")
+    if error["type"] in ("missing", "missing_argument"):
+        raise SettingError(f"{key} is missing")
+    needed = _NEEDED.get(error["type"], error["msg"]).format(key=key)
+    raise SettingError(f"{key}={_shown(value)}: {needed} is needed")
+
+
+_NEEDED = {
+    "bool_parsing": "true or false",
+    "bool_type": "true or false",
+    "dataclass_type": "its settings by name",
+    "dict_type": "its settings by name",
+    "list_type": "a list, {key}=[...],",
+    "string_type": "a text",
+}
+"""What is needed instead, by pydantic's word for what is wrong."""
+
+
+@functools.cache
+def _adapter(kind: Any) -> Any:
+    """Return pydantic's reader of a dataclass, in which other names than its fields' are errors."""
+    import pydantic
+
+    kinds = [kind]
+    for part in kinds:  # grows
+        part.__pydantic_config__ = {"extra": "forbid", "coerce_numbers_to_str": True}
+        kinds += _dataclasses_in(part).values()
+    return pydantic.TypeAdapter(kind)
+
+
+def _dataclasses_in(kind: Any) -> dict[str, Any]:
+    """Return the dataclasses that are settings of a dataclass, by name of the setting."""
+    return {
+        name: part
+        for name, hint in get_type_hints(kind).items()
+        for part in (hint, *get_args(hint))
+        if isinstance(part, type) and is_dataclass(part)
+    }
+
+
 # ---------------------------------------------------------------------- told of
 
 
@@ -348,39 +421,39 @@ def called(thing: object, given: Mapping[str, Any] | None = None) -> str:
 
     given: arguments without an attribute.
     """
-    told = []
-    for each in inspect.signature(type(thing)).parameters.values():
-        if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+    arguments = []
+    for parameter in inspect.signature(type(thing)).parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
-        known = given if given is not None and each.name in given else vars(thing)
-        value = known.get(each.name, ...)
-        if each.default is each.empty or value != each.default:
-            told.append(f"{each.name}={'...' if value is ... else repr(value)}")
-    return f"{type(thing).__name__}({', '.join(told)})"
+        known = given if given is not None and parameter.name in given else vars(thing)
+        value = known.get(parameter.name, ...)
+        if parameter.default is parameter.empty or value != parameter.default:
+            arguments.append(f"{parameter.name}={'...' if value is ... else repr(value)}")
+    return f"{type(thing).__name__}({', '.join(arguments)})"
 
 
 def explained(settings: _Class) -> _Class:
     """Add to a dataclass's documentation the range of each of its settings, its default, and the
     text below its declaration."""
     lines = [inspect.cleandoc(settings.__doc__ or ""), "", "Settings:"]
-    allowed, about = constraints(cast("Any", settings)), _written_below(settings)
+    allowed, texts = constraints(cast("Any", settings)), _written_below(settings)
     for field in fields(settings):
         constraint, optional = allowed.get(field.name, (None, False))
         may_be = constraint.needed.rstrip(", ") if constraint else _bare(str(field.type))
         may_be += ", or None" if optional else ""
         default = "" if field.default is MISSING else f" (default {field.default!r})"
         lines += ["", f"{field.name}: {may_be}{default}"]
-        lines += textwrap.indent(about.get(field.name, ""), "    ").splitlines()
+        lines += textwrap.indent(texts.get(field.name, ""), "    ").splitlines()
     settings.__doc__ = "\n".join(lines)
     return settings
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting as its class declares it. about: its text. default: MISSING of :mod:`dataclasses`
-    for none. notes: the objects in its ``Annotated`` after the type."""
+    """A setting as its class declares it. text: that explains it. default: MISSING of
+    :mod:`dataclasses` for none. notes: the objects in its ``Annotated`` after the type."""
 
-    about: str
+    text: str
     default: Any
     notes: tuple[Any, ...]
 
@@ -400,7 +473,7 @@ def documented(thing: Callable[..., Any]) -> dict[str, Setting]:
     ...     def __init__(self, depth: Annotated[int, Whole(1)] = 4) -> None:
     ...         '''depth: plies.'''
     >>> documented(Search)["depth"]
-    Setting(about='Plies.', default=4, notes=(Whole(low=1, high=None, even=False, word=None, why=''),))
+    Setting(text='Plies.', default=4, notes=(Whole(low=1, high=None, even=False, word=None, why=''),))
     """  # noqa: E501
     below = _written_below(cast("type", thing)) if _has_fields(thing) else {}
     bases = [base for base in reversed(getattr(thing, "__mro__", (thing,))) if base is not object]
@@ -409,28 +482,28 @@ def documented(thing: Callable[..., Any]) -> dict[str, Setting]:
     ]
     hints = dict(pair for part in (*bases, *inits) for pair in _annotations(part))
     arguments = {
-        name: each
-        for name, each in inspect.signature(thing).parameters.items()
-        if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
+        name: parameter
+        for name, parameter in inspect.signature(thing).parameters.items()
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     }
     texts: dict[str, str] = {}
     for part in (*bases, *(init for init in inits if "__dataclass_fields__" not in vars(thing))):
         texts |= _texts_in((part.__doc__ or "").partition("Settings:\n")[0], list(arguments))
     factories = {
-        each.name: each.default_factory
-        for each in (fields(cast("Any", thing)) if is_dataclass(thing) else ())
-        if each.default_factory is not MISSING
+        field.name: field.default_factory
+        for field in (fields(cast("Any", thing)) if is_dataclass(thing) else ())
+        if field.default_factory is not MISSING
     }
-    found = {}
-    for name, each in arguments.items():
-        default = MISSING if each.default is each.empty else each.default
+    settings = {}
+    for name, parameter in arguments.items():
+        default = MISSING if parameter.default is parameter.empty else parameter.default
         hint = hints.get(name)
-        found[name] = Setting(
+        settings[name] = Setting(
             below.get(name) or texts.get(name, ""),
             factories[name]() if name in factories else default,
             get_args(hint)[1:] if get_origin(hint) is Annotated else (),
         )
-    return found
+    return settings
 
 
 def _texts_in(docstring: str, names: Iterable[str]) -> dict[str, str]:
@@ -441,15 +514,13 @@ def _texts_in(docstring: str, names: Iterable[str]) -> dict[str, str]:
     text = re.sub(r"\n\s*\n", "\0", inspect.cleandoc(docstring))
     text = " ".join(text.split())
     heads = list(re.finditer(rf"(?:^|[.;\0] ?)((?:``)?(?:{name})(?:``)?(?:, (?:{name}))*): ", text))
-    found = {}
+    texts = {}
     for head, following in itertools.zip_longest(heads, heads[1:]):
         end = following.start() + 1 if following else len(text)
-        about = text[head.end() : end].partition("\0")[0].strip()
-        for each in head[1].replace("`", "").split(", "):
-            found[each] = (
-                about[:1].upper() + about[1:].rstrip(";") + ("." if about[-1:] == ";" else "")
-            )
-    return found
+        words = re.sub(";$", ".", text[head.end() : end].partition("\0")[0].strip())
+        for setting in head[1].replace("`", "").split(", "):
+            texts[setting] = words[:1].upper() + words[1:]
+    return texts
 
 
 def as_yaml(
@@ -468,11 +539,11 @@ def as_yaml(
             continue
         value = (values or {}).get(name, setting.default)
         constraint = setting.note(Constraint)  # type: ignore[type-abstract]
-        about = re.sub(r"\bNone\b", "null", setting.about.replace("``", ""))
+        text = re.sub(r"\bNone\b", "null", setting.text.replace("``", ""))
         if constraint is not None and not isinstance(constraint, Switch):
             needed = constraint.needed.removeprefix("a list is needed, of which ").rstrip(",")
-            about = f"{about} {needed[:1].upper()}{needed[1:]}."
-        lines += [f"# {line}" for line in textwrap.wrap(" ".join(about.split()), 98)]
+            text = f"{text} {needed[:1].upper()}{needed[1:]}."
+        lines += [f"# {line}" for line in textwrap.wrap(" ".join(text.split()), 98)]
         if is_dataclass(value) and not isinstance(value, type):
             lines += [f"{name}:", *(f"  {line}" for line in as_yaml(type(value)))]
         else:
@@ -487,7 +558,7 @@ def as_written(value: object) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(as_written, value))}]"
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key}: {as_written(each)}' for key, each in value.items())}}}"
+        return f"{{{', '.join(f'{key}: {as_written(part)}' for key, part in value.items())}}}"
     if isinstance(value, bool):
         return str(value).lower()
     return "null" if value is None else str(value) or '""'
@@ -527,15 +598,15 @@ def _has_fields(thing: object) -> bool:
 
 def _written_below(settings: type) -> dict[str, str]:
     """The texts that stand below the fields of a class and of its bases, by field."""
-    found = {}
+    texts = {}
     for part in reversed(settings.__mro__):
         file = getattr(sys.modules[part.__module__], "__file__", None)
         body = _bodies(file).get(part.__name__) if _has_fields(part) and file else None
         for field, below in itertools.pairwise(body or ()):
             text = below.value if isinstance(below, ast.Expr) else None
             if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Constant):
-                found[ast.unparse(field.target)] = inspect.cleandoc(str(text.value))
-    return found
+                texts[ast.unparse(field.target)] = inspect.cleandoc(str(text.value))
+    return texts
 
 
 @functools.cache
@@ -546,4 +617,4 @@ def _bodies(file: str) -> dict[str, list[ast.stmt]]:
             tree = ast.parse(source.read())
     except (OSError, SyntaxError):
         return {}
-    return {each.name: each.body for each in tree.body if isinstance(each, ast.ClassDef)}
+    return {node.name: node.body for node in tree.body if isinstance(node, ast.ClassDef)}

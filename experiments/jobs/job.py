@@ -30,10 +30,10 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from othello_lab.agents.config import one_line
 from othello_lab.core.system.escaping import plain
 from othello_lab.core.system.files import write_file
 from othello_lab.core.system.processes import is_shortage
+from othello_lab.core.system.settings import one_line
 from othello_lab.experiments.config import RunConfig
 from othello_lab.experiments.jobs.stopping import RunStopped, stoppable
 from othello_lab.experiments.playing.tasks import TaskFailed

@@ -14,10 +14,11 @@ from typing import Any
 from rich.console import Console
 
 from othello_lab.agents.agent import Agent
-from othello_lab.agents.config import ConfigError, load
+from othello_lab.agents.composing import load
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.core.system.files import MOST_TEXT, read_bytes
 from othello_lab.core.system.plain_yaml import parse_yaml
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import Plan, RunConfig, built_from, plan_of, typed
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.playing.trust import check_trusted, foreign_code

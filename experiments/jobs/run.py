@@ -27,9 +27,11 @@ from typing import Any
 from rich.console import Console
 
 from othello_lab.agents.agent import Agent
-from othello_lab.agents.config import ConfigError, fill_open, load, one_line, short_name
+from othello_lab.agents.composing import load
+from othello_lab.agents.config import fill_open, short_name
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.files import write_file
+from othello_lab.core.system.settings import ConfigError, one_line
 from othello_lab.core.system.shared_memory import FINISH_PAIRS, STOPPING
 from othello_lab.experiments.config import (
     IN_REPORT,

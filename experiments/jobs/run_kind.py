@@ -10,9 +10,9 @@ from typing import Any
 
 from rich.console import Console, RenderableType
 
-from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.json_output import print_json, rows_of
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import labelled
 from othello_lab.experiments.jobs import kinds, run
 from othello_lab.experiments.jobs.replan import ResumeOptions

@@ -28,10 +28,9 @@ from typing import Annotated, Any
 import numpy as np
 from rich.console import Console
 
-from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.game import FAIR_ENDS
 from othello_lab.core.system.escaping import counted, plain
-from othello_lab.core.system.settings import Number, check_settings
+from othello_lab.core.system.settings import ConfigError, Number, check_settings, one_line
 from othello_lab.experiments.config import Plan, read
 from othello_lab.experiments.jobs.run import RunStopped
 from othello_lab.experiments.pairing.schedule import PairOutcomes, PairQueue

@@ -14,9 +14,9 @@ from typing import Any
 from rich.console import Console
 
 from othello_lab.agents.agent import Agent
-from othello_lab.agents.config import build_agent, compose
+from othello_lab.agents.composing import compose, typed_value
+from othello_lab.agents.config import build_agent
 from othello_lab.agents.evaluation import Evaluation, as_evaluation
-from othello_lab.agents.hydra_parts import typed_value
 from othello_lab.agents.limited import Limited
 from othello_lab.agents.naming import names_by_difference, names_by_files
 from othello_lab.agents.sides import SEARCH, Side, side_of

@@ -34,7 +34,7 @@ import scipy  # which loads its parts when they are used
 from omegaconf import OmegaConf
 from rich.console import Console
 
-from othello_lab.agents.config import ConfigError, load_evaluation
+from othello_lab.agents.config import load_evaluation
 from othello_lab.agents.evaluation import FINAL_UNIT
 from othello_lab.agents.search import PVS
 from othello_lab.agents.search.context import MAX_DEPTH
@@ -46,7 +46,7 @@ from othello_lab.core.system.escaping import plain
 from othello_lab.core.system.files import write_file
 from othello_lab.core.system.processes import available_cores, die_with_parent
 from othello_lab.core.system.rows import RowMaker
-from othello_lab.core.system.settings import Number, Whole, check_settings
+from othello_lab.core.system.settings import ConfigError, Number, Whole, check_settings
 from othello_lab.core.system.shared_memory import why_no_locks
 from othello_lab.experiments.pairing.openings import Opening, all_openings
 from othello_lab.experiments.record.provenance import versions

@@ -14,7 +14,6 @@ from typing import Annotated, Any, TypeVar
 
 import numpy as np
 
-from othello_lab.agents.config import ConfigError
 from othello_lab.core.bitboard import symmetric_forms
 from othello_lab.core.lines import LineDrawer, follow_line
 from othello_lab.core.notation import PASS, NotationError, is_obf, split_transcript, square_name
@@ -22,7 +21,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.files import MOST_DATA, open_file, read_text
-from othello_lab.core.system.settings import Nameable, Switch, Whole, check_settings
+from othello_lab.core.system.settings import ConfigError, Nameable, Switch, Whole, check_settings
 from othello_lab.experiments.pairing.game_archives import ArchivedGame, Refusals, games_in
 
 BALANCED = Path(__file__).parent / "data" / "balanced_8.txt"

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any
 
-from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.core.system.settings import ConfigError, one_line
 from othello_lab.experiments.playing.cluster_worker import Assignment, Lease, work
 from othello_lab.experiments.playing.conditions import GameConditions, RemoteConditions
 from othello_lab.experiments.playing.fork_server import BEGUN, message_of

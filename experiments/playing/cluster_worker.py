@@ -22,7 +22,7 @@ from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from othello_lab.agents.config import ConfigError
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.playing import fork_server
 from othello_lab.experiments.playing.batch import GameMonitor
 from othello_lab.experiments.playing.conditions import RemoteConditions

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from othello_lab.agents.agent import Agent, Files, compiled_player
-from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.agents.external_agent import is_outside
 from othello_lab.core.game import Limits, is_int64
 from othello_lab.core.lines import prepare_lines
@@ -20,7 +19,15 @@ from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.confinement import Box, Confinement
 from othello_lab.core.system.promises import broken
-from othello_lab.core.system.settings import Choice, Each, Switch, Text, unknown_choice
+from othello_lab.core.system.settings import (
+    Choice,
+    ConfigError,
+    Each,
+    Switch,
+    Text,
+    one_line,
+    unknown_choice,
+)
 from othello_lab.core.system.shared_memory import GO_ON, stop_signal
 
 _LATE_SECONDS = 0.5

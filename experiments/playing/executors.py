@@ -15,7 +15,6 @@ from typing import Annotated
 
 import numpy as np
 
-from othello_lab.agents.config import ConfigError
 from othello_lab.agents.external_agent import is_outside
 from othello_lab.core.game import ILLEGAL, RESIGNED, PlayerFailure
 from othello_lab.core.notation import PASS, IllegalMove
@@ -24,7 +23,7 @@ from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.system.processes import available_cores, quota_note
 from othello_lab.core.system.scratch import remove_abandoned
-from othello_lab.core.system.settings import Nameable, Whole, checked
+from othello_lab.core.system.settings import ConfigError, Nameable, Whole, checked
 from othello_lab.core.system.shared_memory import STOP_AT_ONCE, why_no_locks
 from othello_lab.experiments.playing import tasks
 from othello_lab.experiments.playing.agent_proxy import AgentProxy

@@ -26,12 +26,12 @@ from functools import partial
 from itertools import groupby
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
-from othello_lab.agents.config import one_line
 from othello_lab.core.game import FAIR_ENDS, Decision, valid_answer
 from othello_lab.core.position import Position
 from othello_lab.core.system.forked import ChildSignals
 from othello_lab.core.system.processes import adopt_orphans, end_descendants, reap
 from othello_lab.core.system.scratch import remove_abandoned
+from othello_lab.core.system.settings import one_line
 from othello_lab.core.system.shared_memory import STOP_AT_ONCE, keep_from_children
 from othello_lab.experiments.pairing.schedule import Pair, PairQueue, PickledPairs, ScheduledGame
 from othello_lab.experiments.playing.agent_proxy import AgentProxy

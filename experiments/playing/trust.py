@@ -13,9 +13,9 @@ from typing import Any
 
 from rich.console import Console
 
-from othello_lab.agents.config import ConfigError
 from othello_lab.agents.named_code import NamedCode, named_code
 from othello_lab.core.system.escaping import plain
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.record.provenance import file_hash, recorded_hash
 
 

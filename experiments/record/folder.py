@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.files import writing
+from othello_lab.core.system.settings import ConfigError
 
 if TYPE_CHECKING:
     import pandas as pd

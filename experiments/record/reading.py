@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from othello_lab.agents.config import ConfigError, one_line
+from othello_lab.core.system.settings import ConfigError, one_line
 from othello_lab.experiments.record import sqlite_file
 from othello_lab.experiments.record.store import FILE, FORMAT, RUN, Record, made_by_schema
 from othello_lab.experiments.record.turns import LAYOUTS_TEXT

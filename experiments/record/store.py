@@ -19,10 +19,10 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
-from othello_lab.agents.config import one_line
 from othello_lab.core.game import FAIR_ENDS, LATE_BY_WALL, is_int64
 from othello_lab.core.notation import PASS, square_name
 from othello_lab.core.system.foreign_text import storable
+from othello_lab.core.system.settings import one_line
 from othello_lab.experiments.record import sqlite_file
 from othello_lab.experiments.record.folder import write_table
 from othello_lab.experiments.record.turns import (

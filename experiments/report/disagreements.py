@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from othello_lab.agents.config import build_agent, load
+from othello_lab.agents.composing import load
+from othello_lab.agents.config import build_agent
 from othello_lab.agents.evaluation import FINAL_UNIT
 from othello_lab.agents.learned.patterns import UNIT
 from othello_lab.agents.search import SearchAgent, WindowSearch

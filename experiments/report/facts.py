@@ -148,12 +148,12 @@ class RunFacts:
         searches has costs that follow from their depth alone."""
         plan, asked = self.plan, self.plan.settings.searches
         searchers = {
-            name: agent for name, agent in self.searchers.items() if agent.depth > 1 or asked.asked
+            name: agent for name, agent in self.searchers.items() if agent.depth > 1 or asked.is_set
         }
         limits = plan.limits
         limited = limits.timed or limits.nodes is not None or limits.depth is not None
         choices = [a for a in searchers.values() if isinstance(a, WindowSearch) and not a.bare]
-        if not searchers or not (asked.asked or (len(choices) >= 2 and not limited)):
+        if not searchers or not (asked.is_set or (len(choices) >= 2 and not limited)):
             return None
         positions = searched_positions(self.record, asked.positions, plan.settings.seed)
         if not positions:

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from othello_lab.agents.agent import Agent, Decision, Limits
-from othello_lab.agents.config import ConfigError, build, build_agent
+from othello_lab.agents.config import build, build_agent
 from othello_lab.agents.external_agent import own_kind
 from othello_lab.agents.loading import only
 from othello_lab.core.position import Position
 from othello_lab.core.rules import ruleset
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import Plan, RunConfig, built_from, plays_elsewhere, typed
 from othello_lab.experiments.pairing import Openings, Schedule, StartOpening
 from othello_lab.experiments.pairing.schedule import Pairing, PairOutcomes

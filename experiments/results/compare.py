@@ -22,10 +22,10 @@ from urllib.parse import quote
 
 from rich.console import Console
 
-from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.json_output import print_json, rows_of
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import typed
 from othello_lab.experiments.jobs.kinds import check_single, state_of
 from othello_lab.experiments.record.folder import new_folder

@@ -17,7 +17,6 @@ from typing import BinaryIO, ClassVar
 from rich.console import Console
 from rich.progress import track
 
-from othello_lab.agents.config import ConfigError
 from othello_lab.core import wthor
 from othello_lab.core.game import FINISHED, LATE, RESIGNED
 from othello_lab.core.notation import PASS, format_ggf, split_transcript, square_name
@@ -27,6 +26,7 @@ from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.files import write_file, writing
 from othello_lab.core.system.optional_libraries import needs
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import GameRow, Record

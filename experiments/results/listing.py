@@ -9,10 +9,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.escaping import plain, visible
 from othello_lab.core.system.json_output import print_json
+from othello_lab.core.system.settings import ConfigError, one_line
 from othello_lab.experiments.config import FIGURES, labelled
 from othello_lab.experiments.jobs.kinds import JobSummary, kind_name, kind_of
 from othello_lab.experiments.record.reading import DAMAGES, OLD

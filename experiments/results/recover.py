@@ -17,10 +17,10 @@ from typing import Any
 from rich.console import Console
 from rich.progress import track
 
-from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.rules import ruleset
 from othello_lab.core.system.cli import Parser
 from othello_lab.core.system.escaping import plain
+from othello_lab.core.system.settings import ConfigError, one_line
 from othello_lab.experiments.config import ALL, RunConfig, scheduled_of, typed
 from othello_lab.experiments.jobs.job import CONFIG, write_yaml
 from othello_lab.experiments.jobs.kinds import check_single

@@ -37,8 +37,8 @@ def load(folder: str | Path) -> dict[str, pd.DataFrame]:
     """
     import pandas as pd
 
-    from othello_lab.agents.config import ConfigError
     from othello_lab.core.system.files import read_bytes
+    from othello_lab.core.system.settings import ConfigError
     from othello_lab.experiments.jobs.kinds import STUDY, TRAINING, kind_name
 
     if kind_name(folder) not in (STUDY.word, TRAINING.word):

@@ -11,20 +11,14 @@ from typing import Annotated, Any, TypeVar
 
 import numpy as np
 
-from othello_lab.agents.config import (
-    ConfigError,
-    build_agent,
-    evaluation_settings,
-    fill_open,
-    load,
-    one_line,
-)
+from othello_lab.agents.composing import load
+from othello_lab.agents.config import build_agent, evaluation_settings, fill_open
 from othello_lab.agents.external_agent import ExternalAgent
 from othello_lab.agents.search import SearchAgent
 from othello_lab.core.position import Position
 from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.plain_yaml import read_yaml
-from othello_lab.core.system.settings import Number, Whole
+from othello_lab.core.system.settings import ConfigError, Number, Whole, one_line
 from othello_lab.experiments.config import Plan, RunConfig, make_agent
 from othello_lab.experiments.pairing import ResultTable, SequentialMatch
 from othello_lab.experiments.record.store import Record

@@ -9,13 +9,13 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from othello_lab.agents.config import ConfigError, build
+from othello_lab.agents.config import build
 from othello_lab.agents.evaluation import DiscCount, Evaluation
 from othello_lab.agents.search import AlphaBeta
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset, ruleset
 from othello_lab.core.system.compile import Announce
-from othello_lab.core.system.settings import Switch, Text, Whole
+from othello_lab.core.system.settings import ConfigError, Switch, Text, Whole
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import FILE, Record

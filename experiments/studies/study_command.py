@@ -7,10 +7,11 @@ from collections.abc import Callable, Collection, Sequence
 
 from rich.console import Console
 
-from othello_lab.agents.config import ConfigError, choices, settings_text, unknown
+from othello_lab.agents.composing import choices, settings_text, unknown
 from othello_lab.agents.sides import with_open_settings
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.jobs.command_line import SettingsParser
 from othello_lab.experiments.jobs.kinds import STUDY, KindEntry
 from othello_lab.experiments.studies.study_plan import read

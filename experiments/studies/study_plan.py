@@ -9,15 +9,10 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from othello_lab.agents.config import (
-    ConfigError,
-    choices,
-    compose,
-    evaluation_settings,
-    one_line,
-    resolve,
-    unknown,
-)
+from othello_lab.agents.composing import choices, compose, unknown
+from othello_lab.agents.config import evaluation_settings
+from othello_lab.agents.loading import resolve
+from othello_lab.core.system.settings import ConfigError, one_line
 from othello_lab.experiments.config import Plan, RunConfig, checked_settings
 from othello_lab.experiments.jobs.kinds import STUDY, KindEntry
 from othello_lab.experiments.studies.study import Study

@@ -14,9 +14,10 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import yaml
 from rich.console import Console
 
-from othello_lab.agents.config import ConfigError, build
+from othello_lab.agents.config import build
 from othello_lab.agents.loading import only
 from othello_lab.core.system.escaping import counted, plain
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import Plan, RunConfig, built_from, plan_of, typed
 from othello_lab.experiments.jobs.job import LOG, Job, JobResult, progress_of
 from othello_lab.experiments.jobs.kinds import STUDY, KindEntry

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from othello_lab.agents.config import ConfigError
+from othello_lab.core.system.settings import ConfigError
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
@@ -32,10 +32,12 @@ def expand(overrides: Sequence[str]) -> list[list[str]]:
 
     >>> expand(["depth=1,2", "seed=5"])
     [['depth=1', 'seed=5'], ['depth=2', 'seed=5']]
+    >>> expand(["evaluation=glob(mobility*)"])
+    [['evaluation=mobility'], ['evaluation=mobility_ratio']]
     >>> expand(["a=zip(1,2)", "b=zip(x,y)", "games=4,8"])
     [['games=4', 'a=1', 'b=x'], ['games=4', 'a=2', 'b=y'], ['games=8', 'a=1', 'b=x'], ['games=8', 'a=2', 'b=y']]
     """  # noqa: E501
-    from othello_lab.agents.hydra_parts import all_values
+    from othello_lab.agents.composing import all_values
 
     zipped: dict[str, list[str]] = {}
     crossed: dict[str, list[str]] = {}
@@ -53,15 +55,10 @@ def expand(overrides: Sequence[str]) -> list[list[str]]:
     return [[*product, *row] for product in itertools.product(*crossed.values()) for row in rows]
 
 
-def is_hydras(override: str) -> bool:
-    """Return True if an override is of Hydra's own settings."""
-    return re.match(r"[+~]*hydra[./=]", override) is not None
-
-
 def varied(known: Sequence[Sequence[str]]) -> Values:
     """Return the keys that differ between combinations, and their values by number of combination:
     numbers, words, truth values and None as such, lists and mappings as written."""
-    from othello_lab.agents.hydra_parts import parse
+    from othello_lab.agents.composing import parse
 
     written: dict[str, dict[int, str]] = {}
     for number, words in enumerate(known):

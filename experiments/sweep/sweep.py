@@ -8,15 +8,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
 from rich.table import Table
 
-from othello_lab.agents.config import ConfigError, compose, one_line
+from othello_lab.agents.composing import compose
 from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import plain
+from othello_lab.core.system.settings import ConfigError, one_line
 from othello_lab.experiments.config import Plan, checked_settings, typed
 from othello_lab.experiments.jobs.job import LOG
 from othello_lab.experiments.jobs.kinds import SWEEP
@@ -135,11 +137,8 @@ def sweep(
     YAMLs among them. Nothing is written before every combination has been checked. Raises
     ConfigError; KeyboardInterrupt after Ctrl-C if no game has ended.
     """
-    places = [override for override in overrides if override.startswith("hydra.sweep.dir=")]
-    words = [override for override in overrides if override not in places]
-    if hydras := [word for word in words if composing.is_hydras(word)]:
-        raise ConfigError(f"{hydras[0]}: of Hydra's settings a sweep has only hydra.sweep.dir")
-    known = composing.expand(words)
+    places = [word for word in overrides if word.startswith("hydra.sweep.dir=")]
+    known = composing.expand([word for word in overrides if word not in places])
     if len(known) == 1:
         raise ConfigError(
             "run -m: no setting has several values; write them with commas, such as depth=1,2,3"
@@ -147,9 +146,6 @@ def sweep(
     settings = [
         checked_settings(compose("run", combination, folders), combination) for combination in known
     ]
-    hydra = compose("run", [*known[0], *places], folders).hydra
-    if hydra.sweeper.params:
-        raise ConfigError("hydra.sweeper.params: a sweep's values stand in its command, KEY=a,b")
     first, base = settings[0], asdict(settings[0])
     changes = [
         {key: value for key, value in asdict(combination).items() if value != base[key]}
@@ -158,7 +154,8 @@ def sweep(
     described = {"combinations": known, "changes": changes, "folders": list(folders)}
     plan = planned(first.name, described, first, SWEEP, Sweep)
     job = SweepSession(plan, SWEEPS, console)
-    wanted = Path(str(hydra.sweep.dir))
+    usual = f"{first.results}/{first.name}/{datetime.now():%Y-%m-%d_%H-%M-%S}-sweep"
+    wanted = Path(places[-1].partition("=")[2].strip("'\"") if places else usual)
     return job.start(as_typed(["run", *arguments]), wanted=wanted).exit_code
 
 
@@ -166,7 +163,7 @@ def sweep(
 class RecordedSweep:
     """A sweep as its folder has it.
 
-    about: of its record. asked: its runs. played: those with games. states: ``finished``,
+    head: of its record. requests: its runs. played: those with games. states: ``finished``,
     ``stopped`` (some of its games are there), ``failed`` or ``waiting``, by number of run.
     """
 

@@ -6,24 +6,21 @@ import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from othello_lab.agents.config import ConfigError, compose, load
+from othello_lab.agents.composing import compose, plain
 from othello_lab.core.notation import PASS, is_obf, split_transcript
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import counted
-from othello_lab.core.system.settings import Whole, unknown_choice
+from othello_lab.core.system.settings import ConfigError, Whole, unknown_choice
 from othello_lab.play.agent_process import AgentFailure, changed
 from othello_lab.play.config import (
     HUMAN,
-    LEVEL,
     PERSON,
     PlayerSettings,
     level_word,
     levels_only,
     player,
-    settings_of,
 )
 from othello_lab.play.game import BEFORE, GameState, line_text, value_text
 from othello_lab.play.game_files import described, value_of_a_disc, write
@@ -205,24 +202,9 @@ def _chosen(session: TerminalSession, name: str, settings: Sequence[str]) -> Pla
     """An agent or a level by its name, with settings as on the command line."""
     table = session.table
     is_level = name in levels_only(table.folders)
-    described = load(LEVEL if is_level else "agent", name, table.folders)
-    if settings:
-        words = [level_word("white", name) if is_level else f"+agent@white={name}"]
-        words += settings_of("white", settings, described)
-        described = _composed(words, table.folders)
-    who = player(name, described, table.fill)
-    for word in settings:
-        key, _, value = word.partition("=")
-        if key == "evaluation":
-            who = with_evaluation(who, value)
-    return who
-
-
-def _composed(words: Sequence[str], folders: Sequence[str]) -> dict[str, Any]:
-    from omegaconf import OmegaConf
-
-    raw: Any = OmegaConf.to_container(compose(None, words, folders).white, resolve=False)
-    return dict(raw)
+    chosen = level_word("agent", name) if is_level else f"+agent@agent={name}"
+    words = [chosen, *(f"agent.{word}" for word in settings)]
+    return player(name, plain(compose(None, words, table.folders))["agent"], table.fill)
 
 
 def _human(session: TerminalSession, words: CommandWords) -> None:

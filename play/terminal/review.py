@@ -7,9 +7,9 @@ from pathlib import Path
 from rich.progress import track
 
 from othello_lab.agents.agent import Limits
-from othello_lab.agents.config import ConfigError
 from othello_lab.core.notation import square_name
 from othello_lab.core.rules import Ruleset
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.game import outcome
 from othello_lab.play.recorded import open_game

@@ -17,16 +17,16 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from othello_lab.agents.conf_folder import NEEDS_A_TARGET, conf_folder
-from othello_lab.agents.config import (
+from othello_lab.agents.composing import (
+    NEEDS_A_TARGET,
     OPEN,
-    ConfigError,
     choices,
     compose,
-    evaluation_settings,
+    conf_folder,
     load,
     unknown,
 )
+from othello_lab.agents.config import evaluation_settings
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.agents.external_agent import names_outside, own_kind
 from othello_lab.agents.ladder import levels
@@ -37,6 +37,7 @@ from othello_lab.core.system.files import read_text
 from othello_lab.core.system.processes import available_cores
 from othello_lab.core.system.settings import (
     Choice,
+    ConfigError,
     Constraint,
     Number,
     Switch,

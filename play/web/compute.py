@@ -17,12 +17,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.agents.sides import side_of
 from othello_lab.core.notation import square_name
 from othello_lab.core.rules import Color, ruleset
 from othello_lab.core.system.forked import Channel, ForkedProcess
 from othello_lab.core.system.processes import die_with_parent
+from othello_lab.core.system.settings import ConfigError, one_line
 from othello_lab.play.agent_process import AgentFailure, AgentProcesses, AgentResigned
 from othello_lab.play.config import GameSetup, read
 from othello_lab.play.game import GameState, outcome, value_text

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from othello_lab.agents.agent import Decision, Limits
-from othello_lab.agents.config import ConfigError, build
+from othello_lab.agents.config import build
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT, Evaluation
 from othello_lab.agents.evaluation.terms import EvaluationTerms, worth, worth_of_moves
 from othello_lab.agents.search import SearchAgent, WindowSearch
@@ -26,6 +26,7 @@ from othello_lab.core import bitboard
 from othello_lab.core.notation import square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.config import PlayerSettings
 from othello_lab.play.game import GameState

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
 from othello_lab.core.rules import RULESETS, Color
@@ -21,9 +21,7 @@ from othello_lab.core.system.settings import (
     Switch,
     Text,
     Whole,
-    check_settings,
-    constraints,
-    nearest,
+    from_plain,
     unknown_choice,
 )
 from othello_lab.play.web.clock import PERIODS
@@ -68,21 +66,6 @@ def _is_plain(value: object, depth: int) -> bool:
 
 
 @dataclass(frozen=True)
-class NestedObject(Constraint):
-    """An object of a class of this module."""
-
-    kind: type
-    words: str
-
-    @property
-    def needed(self) -> str:
-        return self.words
-
-    def allows(self, value: object) -> bool:
-        return isinstance(value, self.kind)
-
-
-@dataclass(frozen=True)
 class PlayerChoice:
     """The choice of a player: ``human``, or an agent by its name, and its settings. path: of an own
     agent, in place of a name of the list."""
@@ -103,9 +86,6 @@ class ClockChoice:
 @dataclass(frozen=True)
 class Message:
     """What a page may send; each subclass is a type of message."""
-
-
-_SEAT = NestedObject(PlayerChoice, "a player, with its name and settings,")
 
 
 @dataclass(frozen=True)
@@ -131,9 +111,6 @@ class RecordedGame:
     game: Annotated[int, NUMBER]
 
 
-_RECORDED = NestedObject(RecordedGame, "a run and the number of its game")
-
-
 @dataclass(frozen=True)
 class NewMessage(Message):
     """A new game. text: its first position or its moves: OBF, transcript, GGF, or a saved game;
@@ -142,15 +119,13 @@ class NewMessage(Message):
     game. clock: the time of people; None for as much as they like."""
 
     rules: Annotated[str, Choice(*RULESETS)]
-    black: Annotated[PlayerChoice | None, _SEAT] = None
-    white: Annotated[PlayerChoice | None, _SEAT] = None
+    black: PlayerChoice | None = None
+    white: PlayerChoice | None = None
     text: Annotated[str, Text(rf".{{0,{LONGEST_TEXT}}}", "a game as text")] = ""
-    recorded: Annotated[RecordedGame | None, _RECORDED] = None
+    recorded: RecordedGame | None = None
     playing: Annotated[bool, Switch()] = True
     series: Annotated[int | None, Whole(1, 99)] = None
-    clock: Annotated[ClockChoice | None, NestedObject(ClockChoice, "a period and its seconds")] = (
-        None
-    )
+    clock: ClockChoice | None = None
 
 
 class NextMessage(Message):
@@ -161,8 +136,8 @@ class NextMessage(Message):
 class PlayersMessage(Message):
     """Others play on from here; None for the present player."""
 
-    black: Annotated[PlayerChoice | None, _SEAT] = None
-    white: Annotated[PlayerChoice | None, _SEAT] = None
+    black: PlayerChoice | None = None
+    white: PlayerChoice | None = None
 
 
 @dataclass(frozen=True)
@@ -230,7 +205,7 @@ class GamesOptions:
 class PlayerOptions:
     """Options of the questions that an agent answers."""
 
-    player: Annotated[PlayerChoice, _SEAT]
+    player: PlayerChoice
 
 
 @dataclass(frozen=True)
@@ -238,7 +213,7 @@ class TreeOptions:
     """Options of the question ``tree``. position: in OBF, by the rules of this name; without it the
     game's."""
 
-    player: Annotated[PlayerChoice, _SEAT]
+    player: PlayerChoice
     position: Annotated[str | None, Text(r"[XO-]{16,64} [XO];?", "a position in OBF")] = None
     rules: Annotated[str, Choice(*RULESETS)] = "standard"
 
@@ -338,27 +313,7 @@ def _no_constant(word: str) -> None:
 
 def _made(kind: Any, where: str, content: Mapping[str, Any]) -> Any:
     """An object of a class from its fields; raises MessageError."""
-    known = {each.name: each for each in fields(kind)}
-    for name in content:
-        if name not in known:
-            raise MessageError(f"{where} has no '{name:.30}'.{nearest(name, known)}")
-    for name, each in known.items():
-        if name not in content and each.default is MISSING and each.default_factory is MISSING:
-            raise MessageError(f"{where}: {name} is missing")
-    parts = {
-        name: constraint.kind
-        for name, (constraint, _) in constraints(kind).items()
-        if isinstance(constraint, NestedObject)
-    }
-    values = {
-        name: _made(parts[name], name, value)
-        if name in parts and isinstance(value, dict)
-        else value
-        for name, value in content.items()
-    }
-    made = kind(**values)
     try:
-        check_settings(made, f"{where}.")
+        return from_plain(kind, content, f"{where}.")
     except ValueError as error:
-        raise MessageError(f"{error}") from None
-    return made
+        raise MessageError(str(error)) from None

@@ -25,10 +25,10 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from othello_lab.agents.config import ConfigError
 from othello_lab.core.position import prepare_rules
 from othello_lab.core.system.files import read_bytes
 from othello_lab.core.system.processes import LINUX
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.play.agent_process import AgentFailure
 from othello_lab.play.config import GameSetup, WebConfig, is_local
 from othello_lab.play.web import messages

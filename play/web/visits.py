@@ -16,12 +16,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from othello_lab.agents.config import ConfigError
 from othello_lab.core.game import Decision
 from othello_lab.core.notation import PASS, IllegalMove, parse_square
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.files import read_bytes, write_file
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.play.config import HUMAN, GameSetup, PlayerSettings
 from othello_lab.play.game import GameState
 from othello_lab.play.game_files import described

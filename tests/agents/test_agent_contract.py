@@ -29,7 +29,8 @@ from othello_lab import (
 )
 from othello_lab.agents import contract
 from othello_lab.agents.command_line import main
-from othello_lab.agents.config import build_agent, choices, conf_folder, fill_open, load
+from othello_lab.agents.composing import choices, conf_folder, load
+from othello_lab.agents.config import build_agent, fill_open
 from othello_lab.agents.contract import FAILED, NOT_ASKED, ContractVerdict, check
 
 EVALUATION = {"_target_": "othello_lab.DiscCount"}  # plays on every board

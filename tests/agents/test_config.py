@@ -10,7 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
+from unittest.mock import patch
 
+import hydra
 import pytest
 import yaml
 from hypothesis import given, settings
@@ -21,27 +23,29 @@ import othello_lab.agents.evaluation
 import othello_lab.agents.external
 import othello_lab.agents.learned
 from othello_lab import AlphaBeta, Decision, Limited, SearchStats, SquareWeights
-from othello_lab.agents import hydra_parts, kept_compositions
-from othello_lab.agents.conf_folder import GROUPS_WITH_DEFAULTS, conf_folder
+from othello_lab.agents import composing
+from othello_lab.agents.composing import GROUPS_WITH_DEFAULTS, choices, compose, conf_folder, load
 from othello_lab.agents.config import (
-    ConfigError,
     build,
     build_agent,
-    choices,
-    compose,
     evaluation_settings,
     fill_open,
-    load,
     load_evaluation,
-    resolve,
 )
 from othello_lab.agents.evaluation import Composite
-from othello_lab.agents.kept_compositions import kept_composition
-from othello_lab.agents.loading import defaults_of
+from othello_lab.agents.loading import defaults_of, resolve
 from othello_lab.agents.naming import names_by_difference
 from othello_lab.core.game import valid_answer
 from othello_lab.core.position import Position
-from othello_lab.core.system.settings import Choice, Each, Whole, as_yaml, checked, documented
+from othello_lab.core.system.settings import (
+    Choice,
+    ConfigError,
+    Each,
+    Whole,
+    as_yaml,
+    checked,
+    documented,
+)
 
 # ---------------------------------------------------------------------- strings
 
@@ -118,7 +122,7 @@ def test_the_yaml_of_an_agent_has_settings_by_name(text: str, tmp_path: Path) ->
     path = tmp_path / "mine.yaml"
     path.write_text(text)
     with pytest.raises(ConfigError, match=r"mine\.yaml: [^\n]+$"):
-        hydra_parts.with_paths([f"agent@first={path}"])
+        composing.with_paths([f"agent@first={path}"])
 
 
 @pytest.mark.parametrize(
@@ -162,44 +166,32 @@ def test_a_setting_that_is_needed_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "changes"),
+    ("files", "single"),
     [
-        (["ruleset=mini6"], {}),
-        (["depth=3", "games=8"], {"depth": 3, "games": 8}),
+        (["ruleset=mini6"], []),
+        ([], ["depth=3", "games=8"]),
+        (["agents=duel", "agent@first=greedy", "agent@second=alphabeta"], ["second.depth=5"]),
         (
-            ["agents=duel", "agent@first=greedy", "agent@second=alphabeta", "second.depth=5"],
-            {"second.depth": 5},
+            ["+evaluation@agents.minimax.evaluation=iago"],
+            ["limits.hang=5", "++extra.more=[1]", "+agents.minimax.new={a: {b: 1}}"],
         ),
         (
-            ["+evaluation@agents.minimax.evaluation=iago", "limits.hang=5", "++extra.more=[1]"],
-            {"limits.hang": 5, "extra.more": [1]},
+            ["experiment=paip_1ply", "evaluation=composite"],
+            ["evaluation.weights={corners: 3}", "++evaluation.weights={mobility: 2}"],
         ),
-        (
-            ["experiment=paip_1ply", "evaluation=composite", "evaluation.weights={corners: 3}"],
-            {"evaluation.weights.corners": 3},
-        ),
-        (["openings=file", "openings.plies=3"], {"openings.plies": 3}),
-        (["hydra.sweep.dir=x", "results=a=b"], {"results": "a=b"}),
+        (["openings=file"], ["openings.plies=3", "results='a=b'"]),
     ],
 )
-def test_what_is_remembered_is_what_hydra_composes(
-    asked: list[str], changes: dict[str, Any]
-) -> None:
-    def plain(config: Any) -> Any:
-        said = OmegaConf.to_container(config, resolve=False, enum_to_str=True)
-        del said["hydra"]["overrides"], said["hydra"]["job"]["override_dirname"]  # type: ignore
-        return said
-
-    chosen = [word for word in asked if word.lstrip("+").split("=")[0] not in changes]
-    chosen = [word for word in chosen if "weights=" not in word]
-    anew = hydra_parts._compose_anew("run", chosen)
-    for key, value in changes.items():
-        OmegaConf.update(anew, key, value, force_add=True)
-    fresh = plain(anew)
+def test_single_settings_are_set_as_hydra_sets_them(files: list[str], single: list[str]) -> None:
+    compose("run", files)  # Hydra knows the heuristics then
+    with hydra.initialize_config_dir(str(conf_folder()), version_base="1.3"):
+        added = [word if word.startswith("+") else f"++{word}" for word in single]
+        theirs = hydra.compose("run", [*files, *added])
     for _ in range(2):
-        config = compose("run", asked)
-        assert plain(config) == fresh
-        config.depth, config.agents = 99, {}  # concerns nobody else
+        ours = compose("run", [*files, *single])
+        for key in (word.lstrip("+").partition("=")[0] for word in single):
+            assert OmegaConf.select(ours, key) == OmegaConf.select(theirs, key)
+        ours.depth, ours.agents = 99, {}  # concerns nobody else
 
 
 def test_an_edited_file_and_another_folder_are_noticed(
@@ -207,15 +199,12 @@ def test_an_edited_file_and_another_folder_are_noticed(
 ) -> None:
     copy = tmp_path / "conf"
     shutil.copytree(conf_folder(), copy)
-    monkeypatch.setattr(hydra_parts, "conf_folder", lambda: copy)
+    monkeypatch.setattr(composing, "conf_folder", lambda: copy)
     assert compose("run").games == 100
     with (copy / "run.yaml").open("a", encoding="utf-8") as file:
         file.write("games: 102\n")
     os.utime(copy / "run.yaml", (1, 1))  # whatever the clock's ticks
     assert compose("run").games == 102
-    for folder in (tmp_path, copy):
-        monkeypatch.chdir(folder)
-        assert compose("run").hydra.runtime.cwd == str(folder)
 
 
 @dataclass
@@ -255,7 +244,7 @@ def test_a_class_explains_its_settings_and_no_yaml_repeats_its_defaults(group: s
         said = yaml.safe_load(path.read_text(encoding="utf-8"))
         settings = said.get(group, said)
         for key, setting in documented(resolve(settings["_target_"])).items():
-            assert setting.about, f"{path}: {key} is not explained"
+            assert setting.text, f"{path}: {key} is not explained"
         defaults = defaults_of(settings["_target_"])
         repeated = {key for key, value in settings.items() if defaults.get(key, ...) == value}
         assert not repeated, path
@@ -355,41 +344,28 @@ def test_names_of_agents_tell_what_differs() -> None:
 # ------------------------------------------------------------------ kept compositions
 
 
-def refuse() -> bytes:
-    raise AssertionError("composed anew")
-
-
-@pytest.fixture
-def conf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder of one YAML; compositions are kept beside it."""
-    monkeypatch.setattr(kept_compositions, "user_cache", lambda: tmp_path / "cache")
-    (tmp_path / "conf").mkdir()
-    (tmp_path / "conf" / "run.yaml").write_text("games: 100", encoding="utf-8")
-    return tmp_path / "conf"
-
-
 def test_a_composition_is_kept_until_a_file_is_edited(
-    conf: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, answer in (("run", b"first"), ("play", b"second")):
-        assert kept_composition(name, conf, lambda answer=answer: answer) == answer
-    assert kept_composition("run", conf, refuse) == b"first"
-    (conf / "run.yaml").write_text("games: 102", encoding="utf-8")
-    assert kept_composition("run", conf, lambda: b"new") == b"new"
-    monkeypatch.setattr(kept_compositions, "_code", lambda: ("edited",))
-    assert kept_composition("run", conf, lambda: b"newer") == b"newer"
+    def composed_anew() -> bool:
+        """Compose as a new process does; return True if Hydra had to."""
+        composing._composed_files.cache_clear()
+        with patch.object(hydra, "compose", wraps=hydra.compose) as asked:
+            assert compose("play").depth == 4
+        return asked.called
 
-
-@pytest.mark.parametrize("length", [0, 10, -1])
-def test_a_damaged_file_is_composed_anew(conf: Path, length: int) -> None:
-    kept_composition("run", conf, lambda: b"whole")
-    (file,) = (conf.parent / "cache" / "compositions").iterdir()
-    file.write_bytes(file.read_bytes()[:length])
-    assert kept_composition("run", conf, lambda: b"again") == b"again"
-    assert kept_composition("run", conf, refuse) == b"again"
-
-
-def test_nothing_is_kept_where_no_folder_can_be_made(conf: Path) -> None:
-    (conf.parent / "cache").write_text("a file", encoding="utf-8")
-    for answer in (b"first", b"second"):
-        assert kept_composition("run", conf, lambda answer=answer: answer) == answer
+    cache, copy = tmp_path / "cache", tmp_path / "conf"
+    monkeypatch.setattr(composing, "user_cache", lambda: cache)
+    shutil.copytree(conf_folder(), copy)
+    assert composed_anew() and not composed_anew()
+    (file,) = (cache / "compositions").iterdir()
+    for length in (0, 10, -1):  # damaged
+        file.write_bytes(file.read_bytes()[:length])
+        assert composed_anew() and not composed_anew()
+    monkeypatch.setattr(composing, "conf_folder", lambda: copy)
+    assert composed_anew() and not composed_anew()
+    os.utime(copy / "play.yaml", (1, 1))
+    assert composed_anew() and not composed_anew()
+    shutil.rmtree(cache)
+    cache.write_text("a file", encoding="utf-8")
+    assert composed_anew() and composed_anew()

@@ -10,7 +10,8 @@ from runs import printed, told
 
 from othello_lab import Position
 from othello_lab.agents.commands.show import described_names, description
-from othello_lab.agents.config import choices, load_evaluation
+from othello_lab.agents.composing import choices
+from othello_lab.agents.config import load_evaluation
 from othello_lab.agents.evaluation.catalogue import FEATURES
 from othello_lab.agents.ladder import ladder, levels
 

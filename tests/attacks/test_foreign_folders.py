@@ -34,8 +34,8 @@ from runs import changed, played, printed, told
 from shared import copied
 
 from othello_lab.__main__ import main
-from othello_lab.agents.config import ConfigError
 from othello_lab.core.position import Position
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import built_from, typed
 from othello_lab.experiments.jobs.kinds import TRAINING
 from othello_lab.experiments.playing.trust import check_trusted, foreign_code, names_no_more

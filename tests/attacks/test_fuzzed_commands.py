@@ -22,7 +22,7 @@ from refusals import ended
 
 from othello_lab.__main__ import all_commands
 from othello_lab.agents.command_line import make_parser
-from othello_lab.agents.config import choices, conf_folder, known_keys
+from othello_lab.agents.composing import choices, compose, conf_folder, dotted_keys
 from othello_lab.core.command_line import COMMANDS as RULES
 from othello_lab.play.command_line import COMMANDS as AT_THE_BOARD
 
@@ -70,7 +70,7 @@ def commands() -> st.SearchStrategy[list[str]]:
         _, help_text, _ = ended([*name.split(), "--help"])
         own = re.findall(r"(?<![\w-])--[a-z][\w-]*|[\w.@]+=\w*", help_text)
         if name in COMPOSED:
-            own += [f"{key}=" for key in known_keys(COMPOSED[name])] + chosen
+            own += [f"{key}=" for key in dotted_keys(compose(COMPOSED[name]))] + chosen
         word = st.sampled_from(sorted({*own, "--help"}))
         word |= st.builds(str.__add__, st.sampled_from([*PLACES, *own]), values)
         word |= word.flatmap(edited)

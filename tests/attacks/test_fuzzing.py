@@ -29,7 +29,8 @@ from runs import read_openings
 
 from othello_lab import RULESETS, Color, Decision, Limits, Position
 from othello_lab.agents.commands.solve import read_problem
-from othello_lab.agents.config import build_agent, load
+from othello_lab.agents.composing import load, parse, with_paths
+from othello_lab.agents.config import build_agent
 from othello_lab.agents.external import program_agent
 from othello_lab.agents.external.gtp import GtpAgent
 from othello_lab.agents.external.line import LineAgent
@@ -37,7 +38,6 @@ from othello_lab.agents.external.mailbox import MailboxFile
 from othello_lab.agents.external.nboard import NBoardAgent
 from othello_lab.agents.external.submission import submissions
 from othello_lab.agents.external.wpi import name_of
-from othello_lab.agents.hydra_parts import parse, with_paths
 from othello_lab.agents.learned.network import NetworkEvaluation
 from othello_lab.agents.learned.patterns import PatternEvaluation
 from othello_lab.agents.learned.trees import TreeEvaluation

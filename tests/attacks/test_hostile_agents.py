@@ -28,11 +28,11 @@ from rich.console import Console
 
 import othello_lab.agents.external_agent
 import othello_lab.core.game
-from othello_lab.agents.config import ConfigError
 from othello_lab.agents.external_agent import ExternalAgent
 from othello_lab.core.game import DIED, END_REASONS, FINISHED, HUNG, LATE
 from othello_lab.core.position import Position
 from othello_lab.core.system.processes import LINUX
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import plan_of, read
 from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.playing import agent_proxy

@@ -33,10 +33,10 @@ from runs import told
 
 from othello_lab import GreedyAgent, RandomAgent
 from othello_lab.agents.agent import Files
-from othello_lab.agents.config import ConfigError
 from othello_lab.core.game import DIED, FINISHED, RAISED
 from othello_lab.core.system import call_filter, landlock
 from othello_lab.core.system.promises import promises
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.core.system.shared_memory import shared
 from othello_lab.experiments.config import LimitsConfig, RunConfig, make_agent
 from othello_lab.experiments.playing.conditions import CLOSED, NONE, PROCESS

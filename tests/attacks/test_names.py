@@ -21,8 +21,8 @@ from rich.console import Console
 from runs import printed
 
 from othello_lab import GreedyAgent, RandomAgent
-from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.escaping import visible
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import RunConfig, plan_of, read
 from othello_lab.experiments.jobs.replan import about_object
 from othello_lab.experiments.jobs.run import run, run_match

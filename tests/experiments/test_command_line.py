@@ -20,8 +20,9 @@ from runs import printed, told
 
 from othello_lab.__main__ import HELP, all_commands
 from othello_lab.agents.commands.bench import bench, signature
-from othello_lab.agents.config import ConfigError, choices
+from othello_lab.agents.composing import choices
 from othello_lab.core.system.rooms import ROOMS
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import read
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.progress import progress_bar

@@ -14,8 +14,9 @@ from chosen import mostly_nightly
 from runs import QUIET, played
 
 from othello_lab import AlphaBeta, DiscCount
-from othello_lab.agents.config import ConfigError, choices
+from othello_lab.agents.composing import choices
 from othello_lab.agents.external_agent import ExternalAgent
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import read, settings_of, typed
 from othello_lab.experiments.jobs.run import resume
 from othello_lab.experiments.record.store import Record
@@ -266,7 +267,7 @@ def test_strings_of_a_record_stay_what_they_are(tmp_path: Path) -> None:
 @pytest.mark.parametrize("attack", [HOME, f"\\{HOME}", "${oc.create:{a: 1}}", "${", "a ${b:"])
 def test_a_record_cannot_ask_for_anything(attack: str) -> None:
     config = asdict(read([]).settings)
-    config |= {"name": attack, "results": attack, "export": [attack]}
+    config |= {"name": attack, "results": attack, "note": attack}
     config["openings"] |= {"file": attack}
     config["rating"] |= {"anchor": attack}
     settings = typed(config)

@@ -15,9 +15,9 @@ from submitted import hand_in
 
 from othello_lab import Position, resume
 from othello_lab.__main__ import main
-from othello_lab.agents.config import ConfigError
 from othello_lab.agents.external.submission import submissions
 from othello_lab.core.game import DIED, FINISHED, GARBAGE, HUNG, LATE, RAISED, UNFIT
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import RunResult
 from othello_lab.experiments.playing import agent_proxy, tasks

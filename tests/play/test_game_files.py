@@ -15,10 +15,10 @@ from runs import changed, read_openings
 from shared import copied
 
 from othello_lab.__main__ import room_main
-from othello_lab.agents.config import ConfigError
 from othello_lab.core.notation import square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, ruleset
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.core.wthor import WthorGame, format_wthor
 from othello_lab.play.config import PERSON
 from othello_lab.play.game import GameState

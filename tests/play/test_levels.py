@@ -10,10 +10,10 @@ import yaml
 from runs import told
 
 from othello_lab.__main__ import room_main
-from othello_lab.agents.conf_folder import conf_folder
-from othello_lab.agents.config import ConfigError, choices
+from othello_lab.agents.composing import choices, conf_folder
 from othello_lab.agents.ladder import ladder, levels
 from othello_lab.core.rules import Color, ruleset
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import read as read_run
 from othello_lab.play.config import CHAMPION, LEVEL, read
 from othello_lab.play.levels_command import write_ladder

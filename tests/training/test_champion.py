@@ -12,7 +12,8 @@ from processes import Command, await_
 from runs import made
 
 from othello_lab.__main__ import main
-from othello_lab.agents.config import load, load_evaluation
+from othello_lab.agents.composing import load
+from othello_lab.agents.config import load_evaluation
 from othello_lab.agents.evaluation import DiscCount
 from othello_lab.agents.learned.patterns import VERSION
 from othello_lab.agents.learned.weights import LearnedWeights

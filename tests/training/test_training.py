@@ -19,7 +19,8 @@ from taught import taught_positions
 from trained import TwoWeights
 
 from othello_lab.__main__ import main
-from othello_lab.agents.config import build, choices, load
+from othello_lab.agents.composing import choices, load
+from othello_lab.agents.config import build
 from othello_lab.agents.evaluation import Composite, Evaluation
 from othello_lab.experiments.config import RunConfig
 from othello_lab.experiments.jobs.kinds import TRAINING

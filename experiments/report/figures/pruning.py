@@ -121,7 +121,7 @@ def _positions(facts: RunFacts, depth: int, evaluation: Evaluation) -> tuple[lis
         "select sum((black_nodes > 0) * black_moves + (white_nodes > 0) * white_moves) from games"
     )
     # The page of a match is about its moves, and should not take longer than the match.
-    if not sample or number > MOST_POSITIONS or facts.plan.settings.judging.asked:
+    if not sample or number > MOST_POSITIONS or facts.plan.settings.judging.is_set:
         return sampled
     found = count_nodes(sample, depth, evaluation, NODE_BUDGET)
     deepest = found[(found["algorithm"] == "minimax") & (found["depth"] == depth)]

@@ -23,9 +23,9 @@ from typing import Any
 
 from rich.console import Console
 
-from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.system.escaping import visible
 from othello_lab.core.system.files import MOST_DATA, read_bytes, read_text, write_file
+from othello_lab.core.system.settings import ConfigError, one_line
 from othello_lab.experiments.config import FIGURE_FILES, IN_REPORT, NO_FIGURES, Plan
 from othello_lab.experiments.jobs.job import CONFIG, LOG, write_yaml
 from othello_lab.experiments.record.folder import CHECKS, is_locked

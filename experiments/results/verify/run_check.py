@@ -14,13 +14,13 @@ from itertools import islice, zip_longest
 from typing import Any
 
 from othello_lab.agents.agent import Agent, Decision, Limits
-from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.game import FINISHED, SearchStats
 from othello_lab.core.notation import PASS
 from othello_lab.core.plain_position import PlainPosition
 from othello_lab.core.position import Position, prepare_rules
 from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.settings import ConfigError, one_line
 from othello_lab.core.system.shared_memory import STOP_AT_ONCE
 from othello_lab.experiments.config import ALL, Plan, RunConfig, built_from, make_agent, typed
 from othello_lab.experiments.pairing.openings import Opening

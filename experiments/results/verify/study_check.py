@@ -12,8 +12,8 @@ from typing import Any
 
 from rich.console import Console
 
-from othello_lab.agents.config import ConfigError, one_line
 from othello_lab.core.system.escaping import counted
+from othello_lab.core.system.settings import ConfigError, one_line
 from othello_lab.experiments.config import built_from
 from othello_lab.experiments.jobs.kinds import kind_name
 from othello_lab.experiments.playing.tasks import WorkerContext, work_on

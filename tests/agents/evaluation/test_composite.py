@@ -11,7 +11,8 @@ from boards import played_out
 from refusals import refused
 
 from othello_lab import Position
-from othello_lab.agents.config import choices, load, load_evaluation
+from othello_lab.agents.composing import choices, load
+from othello_lab.agents.config import load_evaluation
 from othello_lab.agents.evaluation import FEATURES, FINAL_UNIT, Composite, DiscCount, Mobility
 
 

@@ -17,7 +17,7 @@ from boards import placed, random_game, strewn_boards
 from refusals import refused
 
 from othello_lab import MCTS, RULESETS, AlphaBeta, Maximizer, Minimax, Position
-from othello_lab.agents.config import ConfigError, load_evaluation
+from othello_lab.agents.config import load_evaluation
 from othello_lab.agents.evaluation import (
     FEATURES,
     FINAL_UNIT,
@@ -36,6 +36,7 @@ from othello_lab.agents.evaluation.edge_stability import edge_values
 from othello_lab.core import plain_rules
 from othello_lab.core.bitboard import symmetric_forms
 from othello_lab.core.rules import ruleset
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import check_board, read
 
 # Norvig, Paradigms of AI Programming, 18.3: the whole table of *weights*.

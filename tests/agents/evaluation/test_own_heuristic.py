@@ -17,10 +17,10 @@ from refusals import refused
 from runs import played
 
 from othello_lab import MCTS, AlphaBeta, Position
-from othello_lab.agents.config import ConfigError
 from othello_lab.agents.evaluation import FunctionEvaluation, helpers
 from othello_lab.agents.evaluation import function as function_module
 from othello_lab.core import plain_rules
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import read
 
 Write = Callable[..., str]

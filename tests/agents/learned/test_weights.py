@@ -10,7 +10,8 @@ import pytest
 import yaml
 from refusals import refused
 
-from othello_lab.agents.config import choices, load_evaluation
+from othello_lab.agents.composing import choices
+from othello_lab.agents.config import load_evaluation
 from othello_lab.agents.learned import (
     NetworkEvaluation,
     PatternEvaluation,

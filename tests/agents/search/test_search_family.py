@@ -29,7 +29,7 @@ from othello_lab import (
     SearchStats,
     SquareWeights,
 )
-from othello_lab.agents.config import load
+from othello_lab.agents.composing import load
 from othello_lab.agents.evaluation import FINAL_UNIT, Iago, Mobility
 from othello_lab.agents.search import SearchAgent, WindowSearch, context
 from othello_lab.agents.search.endgame.solver import EndgameSolver, solvable

@@ -162,7 +162,7 @@ def test_what_is_declared_of_a_setting_can_be_had() -> None:
     told = documented(AlphaBeta)
     assert list(told)[:2] == ["depth", "evaluation"]
     assert told["etc"].default is False and told["etc"].note(Meanings) is None
-    assert told["evaluation"].about == "The heuristic at the leaves."
+    assert told["evaluation"].text == "The heuristic at the leaves."
     meanings = told["ordering"].note(Meanings)
     assert meanings is not None
     assert list(meanings("killer+static")) == ["killer", "static"]

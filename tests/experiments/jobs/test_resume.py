@@ -18,7 +18,7 @@ from runs import DUEL, QUIET, changed, played, told
 from shared import copied
 
 from othello_lab import AlphaBeta, GreedyAgent, Maximizer, RandomAgent, SquareWeights
-from othello_lab.agents.config import ConfigError
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.jobs.replan import about_object
 from othello_lab.experiments.jobs.run import in_order, resume, run_match
 from othello_lab.experiments.pairing import RoundRobin, Schedule, SequentialMatch

@@ -13,7 +13,7 @@ from records import content, query
 from runs import DUEL, follow_games, played, told
 
 from othello_lab import PASS, AlphaBeta, GreedyAgent, Minimax, RandomAgent, SquareWeights, run_match
-from othello_lab.agents.config import ConfigError
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import read
 from othello_lab.experiments.record.store import Record
 

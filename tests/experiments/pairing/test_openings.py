@@ -18,8 +18,8 @@ from omegaconf import OmegaConf
 from runs import follow_games, played, read_openings, told
 
 from othello_lab import PASS, RULESETS, Color, Position, Ruleset
-from othello_lab.agents.config import ConfigError
 from othello_lab.core.notation import format_ggf, split_transcript
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.core.wthor import WthorGame, format_wthor
 from othello_lab.experiments.pairing import (
     AllOpenings,

@@ -13,7 +13,7 @@ from records import content
 from runs import played
 
 from othello_lab import RULESETS
-from othello_lab.agents.config import ConfigError
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import read
 from othello_lab.experiments.pairing import Gauntlet, RoundRobin, Schedule
 from othello_lab.experiments.pairing.ladder import Ladder

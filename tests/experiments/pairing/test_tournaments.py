@@ -17,8 +17,8 @@ from rich.console import Console
 from runs import QUIET, played, told
 
 from othello_lab import RULESETS, resume
-from othello_lab.agents.config import ConfigError
 from othello_lab.core.game import FINISHED, RAISED
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import run
 from othello_lab.experiments.pairing import ClassTournament, Knockout, Schedule, Swiss

@@ -23,7 +23,8 @@ from othello_lab import (
     SquareWeights,
 )
 from othello_lab.agents.agent import compiled_player
-from othello_lab.agents.config import build, load
+from othello_lab.agents.composing import load
+from othello_lab.agents.config import build
 from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.noisy import Noisy
 from othello_lab.core import whole_games

@@ -22,8 +22,8 @@ from rich.console import Console
 from runs import played, told
 
 from othello_lab.__main__ import main
-from othello_lab.agents.config import ConfigError
 from othello_lab.core.system.rooms import ROOMS
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.core.system.shared_memory import STOPPING
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import resume, run

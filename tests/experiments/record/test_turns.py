@@ -91,7 +91,7 @@ def test_turns_that_nobody_has_written_are_refused(numbers: dict[str, int]) -> N
 def test_every_column_is_declared_with_its_meaning(tmp_path: Path, table: str) -> None:
     with Record.create(tmp_path / "record.sqlite") as record:
         assert list(record.query(f"select * from {table}")) == list(TABLES[table]._fields)
-    silent = [name for name, column in documented(TABLES[table]).items() if not column.about]
+    silent = [name for name, column in documented(TABLES[table]).items() if not column.text]
     assert all(name.startswith("white_") for name in silent)  # "The same of White" is above them
 
 

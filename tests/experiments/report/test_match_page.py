@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 from othello_lab import AlphaBeta, DiscCount, GreedyAgent, Position, RandomAgent, match
-from othello_lab.agents.config import ConfigError
 from othello_lab.agents.evaluation.helpers import CORNERS, count
 from othello_lab.agents.search.endgame.solver import EndgameSolver
 from othello_lab.core.notation import PASS, parse_square, split_transcript
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.result import RunResult
 from othello_lab.experiments.jobs.run import run_match

@@ -8,7 +8,7 @@ import pytest
 from runs import played
 
 from othello_lab import AlphaBeta
-from othello_lab.agents.config import choices
+from othello_lab.agents.composing import choices
 from othello_lab.core.notation import square_name
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import RunResult

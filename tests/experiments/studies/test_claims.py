@@ -13,7 +13,7 @@ import pytest
 from runs import made
 from students import HERE
 
-from othello_lab.agents.config import ConfigError
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import read
 from othello_lab.experiments.studies import claims, load
 from othello_lab.experiments.studies.claims import HOLDS, UNDECIDED, Claims

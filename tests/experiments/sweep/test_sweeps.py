@@ -14,7 +14,7 @@ from runs import made, told
 from shared import copied
 
 from othello_lab.__main__ import main
-from othello_lab.agents.config import ConfigError
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.jobs import run as runs
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.store import FILE, Record

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from othello_lab import AlphaBeta, Minimax, SquareWeights
-from othello_lab.agents.config import ConfigError, build_agent, choices, load, load_evaluation
+from othello_lab.agents.composing import choices, load
+from othello_lab.agents.config import build_agent, load_evaluation
 from othello_lab.agents.evaluation.evaluation import FINAL_UNIT
 from othello_lab.agents.search import SearchAgent
 from othello_lab.agents.search.window.ordering import CRITERIA_NAMES
@@ -20,6 +21,7 @@ from othello_lab.core.game import Limits
 from othello_lab.core.notation import PASS, parse_square, split_transcript, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, ruleset
+from othello_lab.core.system.settings import ConfigError
 from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.config import PlayerSettings, player
 from othello_lab.play.game import GameState
