@@ -166,7 +166,7 @@ def sweep(
 class RecordedSweep:
     """A sweep as its folder has it.
 
-    about: of its record. asked: its runs. played: those with games. states: ``finished``,
+    head: of its record. requests: its runs. played: those with games. states: ``finished``,
     ``stopped`` (some of its games are there), ``failed`` or ``waiting``, by number of run.
     """
 
