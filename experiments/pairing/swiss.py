@@ -89,7 +89,7 @@ def round_table(
     met: Sequence[Sequence[SwissMeeting]],
     word: str = "round",
 ) -> ResultTable:
-    """Return the table of opponents and results, round by round. place: of each agent. met: by
+    """Return the table of opponents and results, round by round. ranks: of all agents. met: by
     agent, round by round. word: the name of a round."""
     order = sorted(range(len(names)), key=lambda agent: ranks[agent])
     row_of = {agent: row for row, agent in enumerate(order, start=1)}

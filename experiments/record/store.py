@@ -118,7 +118,7 @@ class AgentRow(NamedTuple):
 
     @classmethod
     def of(cls, agent: int, name: str, config: Mapping[str, Any], *facts: Any) -> AgentRow:
-        """The row of an agent with these settings; about: the last three fields."""
+        """The row of an agent with these settings; facts: the last three fields."""
         return cls(agent, name, json.dumps(config), *facts)
 
 

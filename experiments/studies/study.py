@@ -170,7 +170,7 @@ class PositionStudy(Study, ABC):
 class RunRequest:
     """A run that a study of matches asks for.
 
-    settings: all of them; :func:`changed` makes them of the plan's. about: its difference from the
+    settings: all of them; :func:`changed` makes them of the plan's. title: its difference from the
     study's other runs, in few words, such as ``depth=3, evaluation=iago``. command: that plays it
     alone; a run with one prints its results, and has its own name and figures.
     """

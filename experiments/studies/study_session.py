@@ -242,7 +242,7 @@ def recorded_settings(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings of a run in a record, and those of the study itself; ConfigError.
 
-    about: the head of the record.
+    head: of the record.
     """
     config = dict(head["config"])
     described = config.pop(kind.group, None)

@@ -143,7 +143,7 @@ class DerivedFiles:
         return due | (_names(to) & present)
 
     def _write(self, to: Path, figures: str, folder: str) -> RunFacts:
-        """Write the files of the run. figures: as in its settings. place: its folder's name."""
+        """Write the files of the run. figures: as in its settings. folder: its name."""
         to.mkdir()
         for name in (LOG, "output.txt"):  # pages of programs quote them
             (to / name).symlink_to((self._folder / name).resolve())

@@ -72,7 +72,7 @@ def _styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
 def sizes_chart(costs: pd.DataFrame, context: str = "") -> Figure:
     """Nodes and leaves of every search by depth.
 
-    found: one row an agent and depth; columns ``agent``, ``depth`` (plies), ``nodes`` and
+    costs: one row an agent and depth; columns ``agent``, ``depth`` (plies), ``nodes`` and
         ``leaves`` (means a position; nan for the nodes of the smallest tree). Up to 15 agents read
         well.
     """
@@ -92,7 +92,7 @@ def sizes_chart(costs: pd.DataFrame, context: str = "") -> Figure:
 def efficiency_chart(costs: pd.DataFrame, context: str = "") -> Figure:
     """The efficiency of every search by depth, with its interval.
 
-    found: one row an agent and depth; columns ``agent``, ``depth``, ``efficiency``,
+    costs: one row an agent and depth; columns ``agent``, ``depth``, ``efficiency``,
         ``efficiency_low`` and ``efficiency_high``; nan where there is none.
     """
     drawing.check_frame(
@@ -128,7 +128,7 @@ def efficiency_chart(costs: pd.DataFrame, context: str = "") -> Figure:
 def branching_chart(costs: pd.DataFrame, context: str = "") -> Figure:
     """The effective branching factor of every search by phase of the game.
 
-    found: one row an agent and phase; columns ``agent``, ``phase`` and ``ebf``.
+    costs: one row an agent and phase; columns ``agent``, ``phase`` and ``ebf``.
     """
     drawing.check_frame(costs, ["agent", "phase", "ebf"])
     phases = [phase for phase in PHASES if phase in set(costs["phase"])]
