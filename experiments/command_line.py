@@ -87,15 +87,15 @@ def bench_command(arguments: Sequence[str]) -> int:
 
 
 COMMANDS: dict[str, Command] = {
-    "match": command_of("experiments.jobs.match_command", "match_command"),
+    "match": command_of("experiments.jobs.two_sides", "match_command"),
     "run": run_command,
     "resume": resume_command,
     "extend": extend_command,
     "watch": watch_command,
     "list": command_of("experiments.results.listing", "list_command"),
-    "show": command_of("experiments.results.show", "show_command"),
+    "show": command_of("experiments.results.listing", "show_command"),
     "compare": command_of("experiments.results.compare", "compare_command"),
-    "report": command_of("experiments.results.show", "report_command"),
+    "report": command_of("experiments.results.listing", "report_command"),
     "verify": command_of("experiments.results.verify.verify_command", "verify_command"),
     "recover": command_of("experiments.results.recover", "recover_command"),
     "export": command_of("experiments.results.export", "export_command"),

@@ -5,14 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from othello_lab.core.system.cli import Parser, whole_number
 from othello_lab.core.system.console import as_typed, make_console
 from othello_lab.core.system.settings import ConfigError
-
-if TYPE_CHECKING:
-    from othello_lab.experiments.jobs.kinds import JobKind
 
 # What a command needs is imported there: --help and a misspelt command answer at once.
 
@@ -39,81 +36,56 @@ class SettingsParser(Parser):
 
 def resume_command(arguments: Sequence[str]) -> int:
     """``resume``: continue a job that was interrupted."""
-    parser = _resume_parser(
-        "resume",
+    description = (
         "Go on with an interrupted run, sweep, study or training. Its record stays; in the end it "
-        "is that of an uninterrupted run.",
+        "is that of an uninterrupted run."
     )
-    return _continue("resume", parser, arguments)
+    return _continue("resume", description, arguments)
 
 
 def extend_command(arguments: Sequence[str]) -> int:
     """``extend``: add games to a run."""
-    parser = _resume_parser(
-        "extend", "Add games to a run, or to each run of a sweep, until every pairing has N in all."
-    )
-    parser.add_argument("games", metavar="games=N", help="games per pairing in all, an even number")
-    return _continue("extend", parser, arguments)
+    description = "Add games to a run, or to each run of a sweep, until every pairing has N in all."
+    return _continue("extend", description, arguments)
 
 
-def _games(word: str) -> int:
-    key, _, value = word.partition("=")
-    if key != "games" or not value.isdecimal():
-        raise ConfigError(f"{word}: games=N is needed, an even number of games a pairing")
-    return int(value)
+_SWITCHES = {
+    "--force": "go on even if the code, a version or an agent has changed since the first games",
+    "--retry-skipped": "play again the pairs that were skipped because the worker that played them "
+    "died; of a study, do again what failed",
+    "--retry-starved": "play again the pairs in which an agent had less than 70 %% of its time on "
+    "a processor",
+    "--trust": "run what the record names from outside the lab, with your rights, without asking",
+}
 
 
-def _continue(name: str, parser: Parser, arguments: Sequence[str]) -> int:
-    """Run the command of this name; return the exit code."""
+def _continue(name: str, description: str, arguments: Sequence[str]) -> int:
+    parser = Parser(prog=f"othello-lab {name}", description=description)
+    parser.add_argument("folder", type=Path, help="the folder, results/NAME/DATE")
+    if name == "extend":
+        meaning = "games per pairing in all, an even number"
+        parser.add_argument("games", metavar="games=N", help=meaning)
+    parser.add_argument("--workers", type=whole_number(1), help="processes (default: as before)")
+    where = "where to play from now on (default: as before)"
+    parser.add_argument("--executor", metavar="KIND", help=where)
+    parser.add_argument("--address", help="of a Dask cluster's scheduler, to play there")
+    for switch, meaning in _SWITCHES.items():
+        parser.add_argument(switch, action="store_true", help=meaning)
     options = vars(parser.parse_args(arguments))
     folder = options.pop("folder")
     if "games" in options:
-        options["games"] = _games(options["games"])
+        key, _, value = (word := options["games"]).partition("=")
+        if key != "games" or not value.isdecimal():
+            raise ConfigError(f"{word}: games=N is needed, an even number of games a pairing")
+        options["games"] = int(value)
 
+    from othello_lab.experiments.jobs.kinds import kind_of
     from othello_lab.experiments.jobs.replan import ResumeOptions
 
-    kind, console = _kind_of(folder), make_console()
+    kind = kind_of(folder)
     do = kind.extend if name == "extend" else kind.resume
-    return do(folder, as_typed([name, *arguments]), console, ResumeOptions(**options))
-
-
-def _kind_of(folder: Path) -> JobKind:
-    from othello_lab.experiments.jobs.kinds import kind_of
-
-    return kind_of(folder)
-
-
-def _resume_parser(command: str, description: str) -> Parser:
-    parser = Parser(prog=f"othello-lab {command}", description=description)
-    parser.add_argument("folder", type=Path, help="the folder, results/NAME/DATE")
-    parser.add_argument("--workers", type=whole_number(1), help="processes (default: as before)")
-    parser.add_argument(
-        "--executor", metavar="KIND", help="where to play from now on (default: as before)"
-    )
-    parser.add_argument("--address", help="of a Dask cluster's scheduler, to play there")
-    parser.add_argument(
-        "--force",
-        action="store_true",
-        help="go on even if the code, a version or an agent has changed since the first games",
-    )
-    parser.add_argument(
-        "--retry-skipped",
-        action="store_true",
-        help="play again the pairs that were skipped because the worker that played them died; of "
-        "a study, do again what failed",
-    )
-    parser.add_argument(
-        "--retry-starved",
-        action="store_true",
-        help="play again the pairs in which an agent had less than 70 %% of its time on a "
-        "processor",
-    )
-    parser.add_argument(
-        "--trust",
-        action="store_true",
-        help="run what the record names from outside the lab, with your rights, without asking",
-    )
-    return parser
+    command = as_typed([name, *arguments])
+    return do(folder, command, make_console(), ResumeOptions(**options))
 
 
 def watch_command(arguments: Sequence[str]) -> int:
@@ -127,8 +99,8 @@ def watch_command(arguments: Sequence[str]) -> int:
     parser.add_argument("--once", action="store_true", help="look once and leave")
     options = parser.parse_args(arguments)
 
+    from othello_lab.experiments.jobs.kinds import kind_of
     from othello_lab.experiments.report.watch import watch
 
-    look_at = _kind_of(options.folder).look
-    watch(options.folder, make_console(), look_at, options.once)
+    watch(options.folder, make_console(), kind_of(options.folder).look, options.once)
     return 0

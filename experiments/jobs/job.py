@@ -36,7 +36,7 @@ from othello_lab.core.system.processes import is_shortage
 from othello_lab.core.system.settings import one_line
 from othello_lab.experiments.config import RunConfig
 from othello_lab.experiments.jobs.stopping import RunStopped, stoppable
-from othello_lab.experiments.playing.match import TaskFailed
+from othello_lab.experiments.playing.tasks import TaskFailed
 from othello_lab.experiments.record.folder import locked, new_folder
 from othello_lab.experiments.record.log import logging_to
 from othello_lab.experiments.record.provenance import machine
@@ -132,20 +132,16 @@ class Job(ABC, Generic[Result]):
 
         session: command, versions, machine and start of this session.
         """
-        if self.resumed:
-            opened = Record.append(self.folder, self.tell_waiting)
-        else:
-            opened = Record.create(self.folder, self.tell_waiting)
-        with opened as self.record:
+        opened = Record.append if self.resumed else Record.create
+        with opened(self.folder, self.tell_waiting) as self.record:
             record, settings = self.record, self.settings
             with record.transaction(), self.reading():
                 of_others = record.was_changed(read=True)
                 if not self.resumed:
-                    about = {"kind": self.kind, "name": self.name, "format": FORMAT}
-                    about |= {"ruleset": settings.ruleset.name, "seed": settings.seed}
-                    record.write_row(
-                        "job", {**about, "config": self.config, **session, "complete": False}
-                    )
+                    head = {"kind": self.kind, "name": self.name, "format": FORMAT}
+                    head |= {"ruleset": settings.ruleset.name, "seed": settings.seed}
+                    head |= {"config": self.config, **session, "complete": False}
+                    record.write_row("job", head)
                 self.write_head()
                 record.write_row("sessions", session)
                 record.keep_sum(of_others)
@@ -183,8 +179,10 @@ class Job(ABC, Generic[Result]):
         with ExitStack() as stack:
             self.prepare(stack)
             session = self._session(command, started)
-            place = Path(self.settings.results, self.settings.name)
-            self.folder = folder or new_folder(wanted or place / f"{started:%Y-%m-%d_%H-%M-%S}")
+            experiment = Path(self.settings.results, self.settings.name)
+            self.folder = folder or new_folder(
+                wanted or experiment / f"{started:%Y-%m-%d_%H-%M-%S}"
+            )
             with locked(self.folder), self._errors_explained():
                 write_yaml(self.folder / CONFIG, self.config)
                 with self.open_record(session):
@@ -248,8 +246,7 @@ class Job(ABC, Generic[Result]):
 
     @contextmanager
     def _errors_explained(self) -> Iterator[None]:
-        """Turn errors of the system, the disk and of workers into a line that says how to
-        continue."""
+        """Turn errors of the system, the disk and of workers into a line with the way on."""
         try:
             yield
         except RunStopped as error:

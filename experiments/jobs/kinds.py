@@ -150,8 +150,7 @@ class JobKind(ABC):
 
 def kind_name(folder: Path | str) -> str:
     """Return the name of a folder's kind."""
-    found = kind_in(folder)
-    return found if found in KINDS else RUN
+    return word if (word := kind_in(folder)) in KINDS else RUN
 
 
 def kind_of(folder: Path | str) -> JobKind:

@@ -52,18 +52,19 @@ class ResumeOptions:
     @property
     def retry(self) -> list[str]:
         """The pairs to be played again."""
-        asked = {SKIPPED: self.retry_skipped, STARVED_PAIRS: self.retry_starved}
-        return [pairs for pairs, again in asked.items() if again]
+        wanted = {SKIPPED: self.retry_skipped, STARVED_PAIRS: self.retry_starved}
+        return [pairs for pairs, again in wanted.items() if again]
 
     def settings(self, folder: Path, config: Mapping[str, Any]) -> RunConfig:
         """Return the settings in a record as they are from now on; ConfigError."""
-        settings, games = typed(config), self.games
-        if games is not None and games < settings.games:
-            raise ConfigError(
-                f"games={games}: {folder} has {settings.games} games a pairing already; it can "
-                "only grow"
-            )
-        settings.games = settings.games if games is None else games
+        settings = typed(config)
+        if self.games is not None:
+            if self.games < settings.games:
+                raise ConfigError(
+                    f"games={self.games}: {folder} has {settings.games} games a pairing already; "
+                    "it can only grow"
+                )
+            settings.games = self.games
         if self.executor is not None or self.address is not None:
             settings.executor = load("executor", self.executor or "dask")
         places = {"workers": self.workers, "address": self.address}
@@ -85,7 +86,7 @@ class ResumeOptions:
         line each.
         """
         if not self.force:
-            refuse_changes(folder, changes(folder, head["versions"], head["config"], now))
+            _refuse_changes(folder, _changes(folder, head["versions"], head["config"], now))
         check_trusted(folder, foreign, self.trust, console)
 
 
@@ -115,26 +116,26 @@ def replanned(
         plan = plan_of(settings, agents)
         if list(plan.agents) != list(numbers):
             raise ValueError("its table agents is not the line-up of its settings")
+        changed = [
+            f"agent '{name}' version {version} -> {plan.agents[name].version}"
+            for name, version in numbers.items()
+            if plan.agents[name].version != version
+        ]
         if not options.force:
-            refuse_changes(folder, _changed_agents(numbers, plan))
+            _refuse_changes(folder, changed)
         openings = [Opening.read(text, plan.rules) for text in texts]
-    _refuse_what_schedule_does_not(plan, games, skipped, options.retry)
+    _check_schedule(plan, games, skipped, options.retry)
     needed = plan.schedule.openings_needed(plan.names, plan.settings.games // 2)
-    if len(openings) < needed:
-        more = plan.choose_openings()
-        if more[: len(openings)] != openings:
-            raise ConfigError(
-                f"openings ({plan.openings.text}): no longer those the run began with"
-            )
-        openings = more
-    return plan, openings
+    if len(openings) >= needed:
+        return plan, openings
+    more = plan.choose_openings()
+    if more[: len(openings)] != openings:
+        raise ConfigError(f"openings ({plan.openings.text}): no longer those the run began with")
+    return plan, more
 
 
-def _refuse_what_schedule_does_not(
-    plan: Plan, before: int, skipped: bool, retry: Collection[str]
-) -> None:
-    """ConfigError for a change that the schedule does not allow. before: games a pairing so far.
-    skipped: True if any pair was."""
+def _check_schedule(plan: Plan, before: int, skipped: bool, retry: Collection[str]) -> None:
+    """ConfigError for a change that the schedule does not allow; before: games a pairing so far."""
     games = plan.settings.games
     if games != before and not plan.schedule.can_grow:
         raise ConfigError(
@@ -184,14 +185,10 @@ def untrusted_code(
     return foreign_code(described, recorded)
 
 
-def changes(
+def _changes(
     folder: Path, before: Mapping[str, str], config: Mapping[str, Any], now: Mapping[str, str]
 ) -> list[str]:
-    """Return the changes of all that games depend on, as far as they can be found without importing
-    code that the settings name.
-
-    before, config: versions and configuration in the record. now: the versions of today.
-    """
+    """Return the changes of all that games depend on, without importing code that settings name."""
     changed = differences(before, now)
     try:
         text = read_bytes(folder / "config.yaml", MOST_TEXT).decode(errors="replace")
@@ -208,17 +205,7 @@ def changes(
     return changed
 
 
-def _changed_agents(recorded: Mapping[str, int], plan: Plan) -> list[str]:
-    """Return the agents with another version than the recorded one, in words."""
-    return [
-        f"agent '{name}' version {version} -> {plan.agents[name].version}"
-        for name, version in recorded.items()
-        if plan.agents[name].version != version
-    ]
-
-
-def refuse_changes(folder: Path, changed: Sequence[str]) -> None:
-    """ConfigError if anything has changed."""
+def _refuse_changes(folder: Path, changed: Sequence[str]) -> None:
     if changed:
         raise ConfigError(
             f"{folder}: changed since its first games: {'; '.join(changed)}. Mixing them would be "
@@ -227,9 +214,8 @@ def refuse_changes(folder: Path, changed: Sequence[str]) -> None:
 
 
 def _essence(config: Any) -> Any:
-    """Return a configuration without the settings that may change in the life of a run. Both the
-    record and the file have these, and an interruption may come after only one of them was written.
-    """
+    """Return a configuration without the settings that change in the life of a run: an interruption
+    may come after only one of record and file was written."""
     if not isinstance(config, dict):
         return config
     rest = {key: value for key, value in config.items() if key not in ("games", "executor")}

@@ -104,7 +104,7 @@ class RunResult:
 
         with self._facts() as facts:
             drawn = [figure for kind in run_figures(facts) for figure in kind(facts)]
-        return {each.name: each.chart for each in drawn if isinstance(each.chart, Figure)}
+        return {figure.name: figure.chart for figure in drawn if isinstance(figure.chart, Figure)}
 
     @cached_property
     def findings(self) -> list[str]:

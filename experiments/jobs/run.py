@@ -58,33 +58,26 @@ from othello_lab.experiments.pairing.schedule import PairQueue
 from othello_lab.experiments.playing import Serial
 from othello_lab.experiments.playing.conditions import ISOLATES_LESS, GameConditions, Isolation
 from othello_lab.experiments.playing.game import recordable
-from othello_lab.experiments.playing.match import (
+from othello_lab.experiments.playing.tasks import (
     MOST_DEATHS,
     PairResult,
     PairResults,
     TaskRunner,
     pairs_of,
 )
+from othello_lab.experiments.record import store
 from othello_lab.experiments.record.folder import CHECKS, locked
 from othello_lab.experiments.record.game_block import GameBlock, count_forfeits, count_results
 from othello_lab.experiments.record.provenance import versions
 from othello_lab.experiments.record.reading import way_out
-from othello_lab.experiments.record.store import (
-    CHANGED,
-    FILE,
-    UNWRITABLE,
-    AgentRow,
-    PlayedGame,
-)
 from othello_lab.experiments.report.disagreements import Judge
 from othello_lab.experiments.report.progress import Tally, progress_bar
 
 log = logging.getLogger("lab.run")
 
+Batches = Iterator[list[PairResults]]
+
 DIED = f"the worker that played it died {MOST_DEATHS} times"
-
-
-# ---------------------------------------------------------------------- ways in
 
 
 def run_match(
@@ -154,9 +147,8 @@ def _line_up(
         raise ConfigError("an agent is named twice; use a mapping to give each a name")
     loaded = {short_name(name): load("agent", name) for name in agents}
     by_time = settings.limits.timed if depth is None else None
-    settings.agents, _ = fill_open(
-        loaded, by_time, depth=settings.depth, evaluation=settings.evaluation
-    )
+    shared = {"depth": settings.depth, "evaluation": settings.evaluation}
+    settings.agents, _ = fill_open(loaded, by_time, **shared)
     return None
 
 
@@ -200,19 +192,16 @@ def resume(
     The record is in the end that of an uninterrupted run, timings aside. Raises ConfigError and
     RunStopped.
     """
-    console, asked = console or Console(), ResumeOptions(**options)
+    console, choices = console or Console(), ResumeOptions(**options)
     folder = Path(folder)
     if not folder.is_dir():
         raise ConfigError(f"{folder}: there is no such folder")
-    if not (folder / FILE).is_file():
-        raise ConfigError(f"{folder} is no run: there is no {FILE} in it")
+    if not (folder / store.FILE).is_file():
+        raise ConfigError(f"{folder} is no run: there is no {store.FILE} in it")
     with locked(folder):
-        plan, openings = replanned(folder, agents, asked, console)
-        job = RunJob(plan, console, openings, asked.retry, brief)
+        plan, openings = replanned(folder, agents, choices, console)
+        job = RunJob(plan, console, openings, choices.retry, brief)
         return job.go_on(folder, command)
-
-
-# ---------------------------------------------------------------------- playing
 
 
 class RunJob(Job[RunResult]):
@@ -243,10 +232,8 @@ class RunJob(Job[RunResult]):
         self._conditions = plan.conditions()
         # Agents may share a heuristic, whose line is printed once.
         self._conditions.prepare(functools.cache(lambda line: self.console.print(plain(line))))
-        if lacks := self._conditions.lacks():
-            self.say(
-                f"{ISOLATES_LESS} {'; '.join(lacks)}. othello-lab agents isolation tells more."
-            )
+        if lacks := "; ".join(self._conditions.lacks()):
+            self.say(f"{ISOLATES_LESS} {lacks}. othello-lab agents isolation tells more.")
         if plan.settings.judging.disagreements:
             Judge(plan.settings.judging.depth).prepare(self.say)
         if not self.resumed:
@@ -268,7 +255,7 @@ class RunJob(Job[RunResult]):
             record.continue_with(plan.as_data, plan.schedule.games_each, self._retry)
             return
         record.write_agents(
-            AgentRow.of(
+            store.AgentRow.of(
                 number,
                 name,
                 plan.settings.agents[name],
@@ -300,7 +287,7 @@ class RunJob(Job[RunResult]):
             del draw, batches
             record.finish(time.perf_counter() - clock, complete)
             if record.was_changed():
-                self.say(CHANGED)
+                self.say(store.CHANGED)
             self._check_played(complete, interrupted)
             if not complete:
                 self.tell_hint()
@@ -314,15 +301,13 @@ class RunJob(Job[RunResult]):
         return RunResult(self.folder, standings, complete, interrupted)
 
     def _check_played(self, complete: bool, interrupted: bool) -> None:
-        """Raise RunStopped if no game could be played, KeyboardInterrupt if Ctrl-C came before."""
         played = self.record.count_games()
         log.info("%d of %d games", played, played if complete else self._plan.games)
-        if not played and complete:
-            raise RunStopped(f"no game could be played: of every pair, {DIED}")
-        if not played and not interrupted:
-            raise RunStopped("no game could be played: its record and settings do not agree")
-        if not played:
+        if not played and interrupted and not complete:
             raise KeyboardInterrupt
+        if not played:
+            why = f"of every pair, {DIED}" if complete else "its record and settings do not agree"
+            raise RunStopped(f"no game could be played: {why}")
 
     def resume_hint(self) -> str:
         if not self._plan.of_objects:
@@ -339,19 +324,18 @@ class RunJob(Job[RunResult]):
         return way_out(self.folder, error)
 
     def _drawn(self, openings: Sequence[Opening]) -> PairQueue:
-        """The pairs of the run, those in the record played already."""
         plan = self._plan
-        draw, each = plan.draw(openings), plan.schedule.games_each
-        settled = self.record.settled(each)
+        draw, games_each = plan.draw(openings), plan.schedule.games_each
+        settled = self.record.settled(games_each)
         draw.skip(settled)
         if draw.listens:
-            for number, games in self.record.pairs(each):
+            for number, games in self.record.pairs(games_each):
                 draw.tell(number, games)
-        noun, most = "pairs" if each > 1 else "games", "at most " * draw.listens
+        noun, most = "pairs" if games_each > 1 else "games", "at most " * draw.listens
         log.info("begins, with %s%d of %d %s", most, plan.pairs - len(settled), plan.pairs, noun)
         return draw
 
-    def _write_down(self, results: Iterator[list[PairResults]], draw: PairQueue) -> None:
+    def _write_down(self, results: Batches, draw: PairQueue) -> None:
         """Write results into the record as they come, and show how far the run is."""
         plan, record = self._plan, self.record
         minutes = plan.settings.minutes
@@ -362,14 +346,9 @@ class RunJob(Job[RunResult]):
         with self.reading():
             tally.tell(record.results())
         with progress_bar(self.console, tally, lambda: self._conditions.stopping) as progress:
-            bar = progress.add_task(
-                plan.settings.name,
-                total=plan.games,
-                completed=played,
-                before=played,
-                note=draw.note,
-                warnings=[],
-            )
+            state: dict[str, Any] = {"completed": played, "before": played, "warnings": []}
+            state |= {"total": plan.games, "note": draw.note}
+            bar = progress.add_task(plan.settings.name, **state)
             for batch in in_order(results, draw):
                 for games in self._write(batch):
                     tally.tell(count_results(games))
@@ -384,12 +363,11 @@ class RunJob(Job[RunResult]):
             if draw.complete(record.count_settled(plan.schedule.games_each), plan.pairs):
                 progress.update(bar, total=played)  # there may have been more
 
-    def _write(self, batch: Sequence[PairResults]) -> list[Sequence[PlayedGame]]:
-        """Write results, and return the games of each. One that the record cannot hold is a
-        forfeit."""
+    def _write(self, batch: Sequence[PairResults]) -> list[Sequence[store.PlayedGame]]:
+        """Write results; return the games of each. What the record cannot hold is a forfeit."""
         try:
             self._write_once(batch)
-        except UNWRITABLE as error:
+        except store.UNWRITABLE as error:
             pairs = [*pairs_of(batch)]
             stored = [
                 pair._replace(games=[recordable(game, self._plan.rules) for game in pair.games])
@@ -403,7 +381,7 @@ class RunJob(Job[RunResult]):
         return [result.games if isinstance(result, PairResult) else result for result in batch]
 
     def _write_once(self, batch: Sequence[PairResults]) -> None:
-        pairs, games = [each for each in batch if isinstance(each, PairResult)], list[int]()
+        pairs, games = [result for result in batch if isinstance(result, PairResult)], list[int]()
         skipped = [pair.number for pair in pairs if not pair.games]
         with self.record.transaction():
             for result in batch:
@@ -420,8 +398,7 @@ class RunJob(Job[RunResult]):
 
 @contextmanager
 def _freeze_old_objects() -> Iterator[None]:
-    """Let the garbage collector pass over all objects from before the block: many openings, say,
-    would otherwise be looked at again and again while games are written."""
+    """Let the garbage collector pass over all objects from before the block, such as openings."""
     gc.freeze()
     try:
         yield
@@ -429,18 +406,11 @@ def _freeze_old_objects() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _loading_report(
-    batches: Iterator[list[PairResults]], figures: bool
-) -> Iterator[list[PairResults]]:
-    """Yield the batches. While workers play on after the first one, load what the end of the run
-    needs: most of a second."""
-    parts = [
-        "pandas",
-        "scipy.sparse.csgraph",
-        "scipy.special",
-        "othello_lab.experiments.report.report",
-    ]
-    parts += ["othello_lab.experiments.report.figures"] * figures
+def _loading_report(batches: Batches, figures: bool) -> Batches:
+    """Yield the batches; after the first one load what the end of the run needs, for 0.7 s."""
+    reports = "othello_lab.experiments.report"
+    parts = ["pandas", "scipy.sparse.csgraph", "scipy.special", f"{reports}.report"]
+    parts += [f"{reports}.figures"] * figures
 
     def load() -> None:
         for part in parts:
@@ -453,7 +423,7 @@ def _loading_report(
         yield batch
 
 
-def in_order(results: Iterator[list[PairResults]], draw: PairQueue) -> Iterator[list[PairResults]]:
+def in_order(results: Batches, draw: PairQueue) -> Batches:
     """Yield results in the order of recording, and tell them to the schedule.
 
     If the schedule may end the run they come pair by pair in its order, up to the pair that ends

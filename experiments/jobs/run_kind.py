@@ -14,50 +14,51 @@ from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.json_output import print_json, rows_of
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import labelled
-from othello_lab.experiments.jobs import run
-from othello_lab.experiments.jobs.kinds import (
-    JobKind,
-    JobSummary,
-    check_single,
-    job_data,
-    state_of,
-    summary_of,
-)
+from othello_lab.experiments.jobs import kinds, run
 from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.record.reading import not_begun, reading
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report import watch
 from othello_lab.experiments.report.facts import RunFacts
-from othello_lab.experiments.report.findings import Findings, findings
+from othello_lab.experiments.report.findings import findings
 from othello_lab.experiments.report.plan_from_record import recorded_plan
 from othello_lab.experiments.report.report import tell, write
 
 
-class RunKind(JobKind):
+class RunKind(kinds.JobKind):
     """A single run."""
 
     word = "run"
 
-    def summary(self, folder: Path) -> JobSummary:
+    def summary(self, folder: Path) -> kinds.JobSummary:
         if not_begun(folder):
-            state = "starting" if state_of(folder, False) == "being played" else "not begun"
-            return JobSummary(str(folder), "run", folder.parent.name, "", state=state)
+            state = "starting" if kinds.state_of(folder, False) == "being played" else "not begun"
+            return kinds.JobSummary(str(folder), "run", folder.parent.name, "", state=state)
         with reading(folder) as record:
             head = record.head()
             results = record.results()
             leader, score = _leader(record, results) if results else ("", None)
             agents, games = len(record.agents()), sum(count for *_, count in results)
             facts: dict[str, Any] = {"leader": leader, "score": score}
-            return summary_of(folder, head, agents=agents, games=games, **facts)
+            return kinds.summary_of(folder, head, agents=agents, games=games, **facts)
 
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
         with facts_of(folder) as facts:
             said = findings(facts)
-            if as_json:
-                print_json(_as_data(folder, facts, said))
-                return
             head = facts.record.head()
-            state = state_of(folder, bool(head["complete"]))
+            if as_json:
+                results = {
+                    "seed": head["seed"],
+                    "ruleset": head["ruleset"],
+                    "games": facts.record.count_games(),
+                    "openings": facts.openings,
+                    "findings": said.sentences,
+                    "standings": rows_of(facts.standings),
+                    "matches": rows_of(facts.matches),
+                }
+                print_json(kinds.job_data(folder, head, results))
+                return
+            state = kinds.state_of(folder, bool(head["complete"]))
             games = counted(facts.record.count_games(), "game")
             when = str(head["started"]).replace("T", " ")
             console.print(plain(f"{head['name']}, {when}: {games}, {state}"))
@@ -95,7 +96,7 @@ class RunKind(JobKind):
 @contextmanager
 def facts_of(folder: Path) -> Iterator[RunFacts]:
     """Yield the facts of the run in a folder, from its record; ConfigError if it has no game."""
-    check_single(folder)
+    kinds.check_single(folder)
     with reading(folder) as record:
         plan = recorded_plan(record)
         if not record.count_games():
@@ -104,8 +105,7 @@ def facts_of(folder: Path) -> Iterator[RunFacts]:
 
 
 def _leader(record: Record, results: Sequence[tuple[int, int, str, int]]) -> tuple[str, float]:
-    """Return the agent with the most points for its games, and its share in per cent. results: of
-    :meth:`~experiments.record.store.Record.results`, at least one."""
+    """Return the agent with the most points for its games, and its share in per cent."""
     points, games = Counter[int](), Counter[int]()
     for black, white, result, count in results:
         for agent, color in ((black, "black"), (white, "white")):
@@ -116,17 +116,3 @@ def _leader(record: Record, results: Sequence[tuple[int, int, str, int]]) -> tup
     if sum(score == scores[best] for score in scores.values()) > 1:
         return "(shared)", scores[best]
     return str(record.agents()["name"][best]), scores[best]
-
-
-def _as_data(folder: Path, facts: RunFacts, said: Findings) -> dict[str, Any]:
-    head = facts.record.head()
-    results = {
-        "seed": head["seed"],
-        "ruleset": head["ruleset"],
-        "games": facts.record.count_games(),
-        "openings": facts.openings,
-        "findings": said.sentences,
-        "standings": rows_of(facts.standings),
-        "matches": rows_of(facts.matches),
-    }
-    return job_data(folder, head, results)

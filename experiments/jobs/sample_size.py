@@ -34,11 +34,10 @@ from othello_lab.core.system.settings import ConfigError, Number, check_settings
 from othello_lab.experiments.config import Plan, read
 from othello_lab.experiments.jobs.run import RunStopped
 from othello_lab.experiments.pairing.schedule import PairOutcomes, PairQueue
-from othello_lab.experiments.playing.match import TaskFailed, pairs_of
+from othello_lab.experiments.playing.tasks import TaskFailed, pairs_of
 from othello_lab.experiments.statistics.elo import ELO, NELO, expected_score
-from othello_lab.experiments.statistics.intervals import interval_text
+from othello_lab.experiments.statistics.intervals import interval_text, sample_size
 from othello_lab.experiments.statistics.pairs import SHARES, FloatArray, IntArray
-from othello_lab.experiments.statistics.power import sample_size
 from othello_lab.experiments.statistics.sequential import Sprt, simulate
 
 SIMULATED = 1000
@@ -110,14 +109,11 @@ class MatchQuestion:
 
     def fixed(self) -> int:
         """Pairs of a fixed match."""
-        (mean, variance), (mean0, variance0) = (
-            _moments(self.pairs(e)) for e in (self.elo, self.elo0)
-        )
+        (mean, variance), (mean0, variance0) = map(_moments, map(self.pairs, (self.elo, self.elo0)))
         deviations = math.sqrt(variance), math.sqrt(variance0)
         if mean - mean0 < _LEAST:
-            raise ConfigError(
-                f"elo={self.elo:g}: no match is long enough to tell elo0={self.elo0:g}"
-            )
+            why = f"no match is long enough to tell elo0={self.elo0:g}"
+            raise ConfigError(f"elo={self.elo:g}: {why}")
         return math.ceil(sample_size(mean - mean0, *deviations, self.alpha, self.power))
 
 
@@ -142,7 +138,6 @@ def pair_shares(elo: float, draws: float = 0.04, split: float = 0.0) -> FloatArr
 
 
 def _moments(pairs: FloatArray) -> tuple[float, float]:
-    """Mean and variance of a pair's share of points."""
     mean = float(pairs @ SHARES)
     return mean, float(pairs @ (SHARES - mean) ** 2)
 
@@ -164,7 +159,6 @@ def run_plan(arguments: Sequence[str], console: Console) -> int:
 
 
 def _read_question(arguments: Sequence[str]) -> tuple[MatchQuestion, list[str]]:
-    """The question, and the words that are settings of the run."""
     names = {field.name for field in fields(MatchQuestion)}
     values: dict[str, float] = {}
     rest = []
@@ -230,7 +224,7 @@ def time_pairs(plan: Plan, console: Console) -> PlayingTime:
             for batch in play(draw):
                 pairs = [*pairs_of(batch)]
                 played += sum(bool(pair.games) for pair in pairs)
-                ends = (each.game.end_reason for pair in pairs for each in pair.games)
+                ends = (played_game.game.end_reason for pair in pairs for played_game in pair.games)
                 forfeits.update(end for end in ends if end not in FAIR_ENDS)
             seconds = time.perf_counter() - begun
         except (BrokenExecutor, TaskFailed) as error:
@@ -241,8 +235,7 @@ def time_pairs(plan: Plan, console: Console) -> PlayingTime:
 
 
 class _TimedDraw(PairQueue):
-    """Whole rounds, so that slow pairings weigh no more than they will; none is begun once time is
-    up. Nobody tells it of results, so an adaptive schedule gives its first round alone."""
+    """Whole rounds until time is up, so that slow pairings weigh no more than they will."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -307,7 +300,6 @@ def _print(
 
 
 def _forfeited(timing: PlayingTime) -> list[str]:
-    """A warning where games were not played to their end."""
     ends = ", ".join(f"{reason} {games}" for reason, games in timing.forfeits.most_common())
     return [f"Games were forfeited, so the minutes mean little: {ends}."] if ends else []
 
@@ -319,7 +311,6 @@ def _expected_interval(elo: float, mean: float, variance: float, pairs: int) -> 
 
 
 def _too_few_openings(plan: Plan, pairs: int) -> list[str]:
-    """A warning where the run's openings do not suffice for a fixed match."""
     try:
         plan.openings.choose(min(pairs, _CHECKED_OPENINGS), plan.rules, plan.settings.seed)
     except ConfigError as error:

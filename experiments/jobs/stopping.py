@@ -58,9 +58,9 @@ def signals_handled(handle: Callable[[int, Any], None], *signals: int) -> Iterat
     """Within it these signals are handled so; SIGTERM and SIGHUP stay ignored where they are."""
     before: dict[int, Any] = {}
     with suppress(ValueError):  # not in the main thread, where signals do not arrive
-        for each in signals:
-            if each == signal.SIGINT or signal.getsignal(each) != signal.SIG_IGN:
-                before[each] = signal.signal(each, handle)
+        for number in signals:
+            if number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN:
+                before[number] = signal.signal(number, handle)
     try:
         yield
     finally:
@@ -74,12 +74,12 @@ def guarded(record: Path, stop: Any) -> Iterator[None]:
 
     stop: the number that workers look at.
     """
-    own, over, gone = _identity(record), threading.Event(), threading.Event()
+    original, over, gone = _identity(record), threading.Event(), threading.Event()
     caller = threading.current_thread()
 
     def look() -> None:
         while not over.wait(_LOOK_SECONDS):
-            if _identity(record) != own:
+            if _identity(record) != original:
                 gone.set()
                 stop.value = STOP_AT_ONCE
                 if caller is threading.main_thread():  # it may be playing itself
@@ -106,10 +106,9 @@ def guarded(record: Path, stop: Any) -> Iterator[None]:
 
 
 def _identity(file: Path) -> tuple[int, int] | None:
-    """Return the identity of a file, different for another file in its place; None if there is
-    none."""
+    """Return what tells a file from another one in its place; None if there is none."""
     try:
-        about = file.stat()
+        status = file.stat()
     except OSError:
         return None
-    return about.st_dev, about.st_ino
+    return status.st_dev, status.st_ino

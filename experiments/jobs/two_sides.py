@@ -1,9 +1,12 @@
-"""A match of two sides, from words or from objects of a program: its settings, plan and play."""
+"""A match of two sides, from words or from objects of a program: its settings, checks and play."""
 
 from __future__ import annotations
 
 import inspect
+import json
 import re
+import subprocess
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +20,8 @@ from othello_lab.agents.evaluation import Evaluation, as_evaluation
 from othello_lab.agents.limited import Limited
 from othello_lab.agents.naming import names_by_difference, names_by_files
 from othello_lab.agents.sides import SEARCH, Side, side_of
+from othello_lab.core.system.cli import Parser
+from othello_lab.core.system.console import as_typed
 from othello_lab.core.system.escaping import plain
 from othello_lab.core.system.settings import ConfigError
 from othello_lab.experiments.config import (
@@ -31,13 +36,10 @@ from othello_lab.experiments.config import (
 from othello_lab.experiments.jobs.replan import about_object
 from othello_lab.experiments.jobs.result import RunResult
 from othello_lab.experiments.jobs.run import run
-from othello_lab.experiments.jobs.side_check import MOST_SECONDS, check_side, is_checked
 
 PLACES = ("first", "second")
-SHORT = {
-    **dict.fromkeys(("seconds", "cpu_seconds", "nodes", "clock"), "limits."),
-    "workers": "executor.",
-}
+SHORT = dict.fromkeys(("seconds", "cpu_seconds", "nodes", "clock"), "limits.")
+SHORT |= {"workers": "executor."}
 """Settings that need no prefix in a match, with that prefix."""
 _DECIDED = "until=decided"
 _NO_BUDGET = "minutes=null"
@@ -83,33 +85,26 @@ def play_sides(
     console: Console,
     folders: Sequence[str] = (),
     check: bool = True,
-    about: Sequence[str] = (),
+    lines: Sequence[str] = (),
 ) -> RunResult:
     """Check two sides, and play them against each other; raises ConfigError.
 
     settings: words of the configuration. command: as typed. folders: further ones of YAMLs. about:
     lines on the sides, printed if they can play.
     """
-    plan, told_before = planned(sides, settings, folders)
-    checks: list[str] = []
-    for line in about:
-        console.print(plain(line), soft_wrap=True)
+    plan, checks = planned(sides, settings, folders)
 
-    def tell(told: str) -> None:
-        console.print(plain(told), soft_wrap=True)
-        checks.append(told)
+    def tell(*sentences: str) -> None:
+        for sentence in sentences:
+            console.print(plain(sentence), soft_wrap=True)
 
-    for told in told_before:
-        tell(told)
-    for side in (each.side for each in sides if check and is_checked(each.side)):
-        line = f"checking {side.target} (up to {MOST_SECONDS:g} s; --no-check plays at once)"
-        console.print(plain(line), soft_wrap=True)
-        for told in check_side(side):
-            tell(told)
+    tell(*lines, *checks)
+    for side in (match_side.side for match_side in sides if check and is_checked(match_side.side)):
+        tell(f"checking {side.target} (up to {MOST_SECONDS:g} s; --no-check plays at once)")
+        verdicts = check_side(side)
+        tell(*verdicts)
+        checks += verdicts
     return run(plan, command, console, checks=checks)
-
-
-# ------------------------------------------------------------------ sides
 
 
 @dataclass(frozen=True)
@@ -121,7 +116,6 @@ class MatchSide:
 
 
 def _side(thing: Any, search: str) -> MatchSide:
-    """Return the side that a word or an object of a program is; raises ConfigError."""
     if isinstance(thing, str):
         return MatchSide(side_of(thing, search))
     if isinstance(thing, Agent):
@@ -139,9 +133,6 @@ def _side(thing: Any, search: str) -> MatchSide:
         raise ConfigError(f"{what}: {error}") from error
     label = evaluation.name.replace(" ", "_")
     return MatchSide(Side(label, "an evaluation", [f"agent@PLACE={search}"]), evaluation)
-
-
-# ------------------------------------------------------------------ settings
 
 
 def search_and_settings(words: Sequence[str]) -> tuple[str, list[str]]:
@@ -184,8 +175,8 @@ def planned(
     said = {word.partition("=")[0] for word in settings}
     of_sides = [
         word
-        for place, side in zip(PLACES, sides, strict=True)
-        for word in side.side.words(place)
+        for position, side in zip(PLACES, sides, strict=True)
+        for word in side.side.words(position)
         if word.partition("=")[0] not in said
     ]
     words = [*dict.fromkeys(of_sides), *settings]
@@ -198,27 +189,23 @@ def planned(
     rename_agents(config, dict(zip(config.agents, names, strict=True)))
     if "name" not in said:
         config.name = match_name(list(config.agents))
-    added = (
-        [] if any(isinstance(side.thing, Evaluation) for side in sides) else _limit(config, said)
-    )
+    is_function = any(isinstance(side.thing, Evaluation) for side in sides)
+    added = [] if is_function else _limit(config, said)
     return plan_of(config, _objects(config, sides)), added
 
 
 def _limit(config: RunConfig, said: Collection[str]) -> list[str]:
-    """Limit each search that goes by its time, where nothing limits it; return sentences on them.
-
-    Without a limit its moves may take minutes. said: settings of the user.
-    """
+    """Limit each search that goes by its time, where nothing does; return sentences on them."""
     if any(getattr(config.limits, name) is not None for name in _LIMITS):
         return []
     added = []
-    for place, (name, agent) in zip(PLACES, config.agents.items(), strict=True):
-        if any(agent.get(setting) for setting in _BY_TIME) and f"{place}.depth" not in said:
+    for position, (name, agent) in zip(PLACES, config.agents.items(), strict=True):
+        if any(agent.get(setting) for setting in _BY_TIME) and f"{position}.depth" not in said:
             limits = {"agent": agent, "cpu_seconds": _USUAL_SECONDS}
             config.agents[name] = {"_target_": f"{Limited.__module__}.{Limited.__name__}", **limits}
             added.append(
                 f"{name} has {_USUAL_SECONDS:g} s of processor time a move, as no limit is set "
-                f"(seconds=... limits both sides, {place}.depth=... this one)."
+                f"(seconds=... limits both sides, {position}.depth=... this one)."
             )
     return added
 
@@ -237,3 +224,122 @@ def _objects(config: RunConfig, sides: Sequence[MatchSide]) -> Mapping[str, Agen
             agents[name] = make_agent(settings, name, config)
     config.agents = {name: about_object(agent) for name, agent in agents.items()}
     return agents
+
+
+SEARCH_SECONDS = 10.0
+"""Seconds for a search to think while it is held to minimax."""
+MOST_SECONDS = 90.0
+"""Seconds for each of its checks to end."""
+_HOLDS, _BROKEN = 0, 1  # exit codes of `agents check`
+
+
+def is_checked(side: Side) -> bool:
+    """Return True if a side is an agent in the user's Python."""
+    return side.is_agent and ":" in side.target
+
+
+def check_side(side: Side) -> list[str]:
+    """Return the findings on a side that :func:`is_checked`, as sentences.
+
+    The commands ``agents check`` and ``agents check --search`` run in processes of their own.
+    """
+    contract, search = _start(side.target), None
+    if side.searches:
+        search = _start(side.target, "--search", "--json", f"--seconds={SEARCH_SECONDS:g}")
+    verdicts = [_on_contract(side, *_answer(contract))]
+    return [*verdicts, _on_search(side, *_answer(search))] if search else verdicts
+
+
+def _start(target: str, *options: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "othello_lab", "agents", "check", target, *options]
+    return subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def _answer(process: subprocess.Popen[str]) -> tuple[int | None, str]:
+    """Return the exit code, None if it took too long, and the output or the error."""
+    try:
+        said, errors = process.communicate(timeout=MOST_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return None, ""
+    return process.returncode, said if process.returncode in (_HOLDS, _BROKEN) else errors
+
+
+def _on_contract(side: Side, code: int | None, said: str) -> str:
+    """Return the verdict of ``agents check``, its last line."""
+    if code is None:
+        return f"{side.label}: the check of its contract took over {MOST_SECONDS:g} s."
+    last = _last_line(said).removeprefix(side.target).strip()
+    if code == _HOLDS:
+        return f"{side.label} {last}."
+    more = f" (othello-lab agents check {side.target})" if code == _BROKEN else ""
+    return f"{side.label} {last}{more}."
+
+
+def _on_search(side: Side, code: int | None, said: str) -> str:
+    """Return the verdict of ``agents check --search``, with the probable cause."""
+    if code is None:
+        return f"{side.label}: the check of its search took over {MOST_SECONDS:g} s."
+    if code == _HOLDS:
+        return f"{side.label} searches as minimax does."
+    if code != _BROKEN:
+        return f"{side.label}: its search was not checked: {_last_line(said)}."
+    causes: Sequence[dict[str, str]] = json.loads(said)["causes"]
+    cause = f": probable cause: {causes[0]['name']}" if causes else ""
+    return (
+        f"{side.label}: its search fails a check{cause} (othello-lab agents check --search "
+        f"{side.target})."
+    )
+
+
+def _last_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1].rstrip(".") if lines else "nothing was said"
+
+
+def match_command(arguments: Sequence[str], console: Console) -> int:
+    """``match``: compare two sides; returns the exit code."""
+    options = _parser().parse_intermixed_args(list(arguments))
+    search, words = search_and_settings(options.settings)
+    folders = options.config_dir
+    targets = options.first, options.second
+    sides = [MatchSide(side_of(target, search, folders)) for target in targets]
+    lines = [f"{word} is {side.side.kind}" for word, side in zip(targets, sides, strict=True)]
+    command = as_typed(["match", *arguments])
+    return play_sides(sides, words, command, console, folders, options.check, lines).exit_code
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="othello-lab match",
+        description="Play two sides against each other, in pairs of games from balanced openings "
+        "with colours swapped, until the better one is clear or the time is over. Then write "
+        "one page with the answer: the better side, its lead, the costs, and the differences.",
+        epilog="Examples: match ./mine.py:hollow iago · match ./mine.py:Student alphabeta · "
+        "match 'java Bert' mcts · match champion 'gtp-engine -l 3' seconds=0.05 · "
+        "match alphabeta alphabeta first.depth=4 second.depth=6",
+    )
+    for side in PLACES:
+        parser.add_argument(
+            side,
+            metavar=side.upper(),
+            help="an evaluation (iago, file.py:function), an agent (alphabeta, file.py:Class, its "
+            "YAML), a strategy of (player, board), or a program with its arguments, in quotes",
+        )
+    parser.add_argument(
+        "settings",
+        nargs="*",
+        default=[],  # without it argparse's error calls them required
+        metavar="key=value",
+        help="games=N, minutes=M (default 1) or until=decided: the end; depth=4, agent=alphabeta: "
+        "the search around evaluations; seconds=, nodes=, clock=: limits of a move, or of a game; "
+        "first.NAME=, second.NAME=: settings of one side; all settings of `othello-lab run --help`",
+    )
+    parser.add_argument(
+        "--no-check", dest="check", action="store_false", help="play at once, without checking"
+    )
+    parser.add_argument("--config-dir", nargs=1, default=[], metavar="DIR", help="more YAMLs")
+    return parser

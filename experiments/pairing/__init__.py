@@ -4,8 +4,8 @@ The classes that a run may name by ``_target_`` are handed on here; each kind of
 """
 
 from othello_lab.experiments.pairing.class_tournament import ClassTournament
-from othello_lab.experiments.pairing.gauntlet import Gauntlet
 from othello_lab.experiments.pairing.knockout import Knockout
+from othello_lab.experiments.pairing.match_of_two import SequentialMatch, UntilDecided
 from othello_lab.experiments.pairing.openings import (
     AllOpenings,
     BalancedOpenings,
@@ -14,11 +14,9 @@ from othello_lab.experiments.pairing.openings import (
     RandomOpenings,
     StartOpening,
 )
-from othello_lab.experiments.pairing.round_robin import RoundRobin
+from othello_lab.experiments.pairing.round_robin import Gauntlet, RoundRobin
 from othello_lab.experiments.pairing.schedule import Pairing, PairOutcomes, ResultTable, Schedule
-from othello_lab.experiments.pairing.sprt import SequentialMatch
 from othello_lab.experiments.pairing.swiss import Swiss
-from othello_lab.experiments.pairing.until_decided import UntilDecided
 
 __all__ = [
     "AllOpenings",

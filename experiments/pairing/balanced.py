@@ -140,7 +140,6 @@ def fit_curve(values: np.ndarray, scores: np.ndarray) -> ScoreCurve:
 
 
 def _log_loss(logits: np.ndarray | float, scores: np.ndarray) -> float:
-    """Mean of minus the logarithm of the likelihood of the scores."""
     return float(np.mean(np.logaddexp(0, logits) - scores * logits))
 
 
@@ -153,9 +152,6 @@ class BalancedList:
 
     openings: list[Opening]
     notes: dict[str, Any]
-
-
-# ---------------------------------------------------------------------- searching and playing
 
 
 class PositionSearcher:
@@ -200,11 +196,7 @@ def _start_worker(searcher: PositionSearcher, parent: int) -> None:
 
 
 def _work(depth: int | None, position: Position) -> float:
-    """Search a position this deep, or play a game from there."""
     return _searcher.play_out(position) if depth is None else _searcher.value(depth, position)
-
-
-# ---------------------------------------------------------------------- choosing
 
 
 def make(
@@ -236,17 +228,17 @@ def make(
         workers, multiprocessing.get_context("fork"), _start_worker, (searcher, os.getpid())
     ) as pool:
 
-        def each(depth: int | None, indices: np.ndarray, title: str) -> np.ndarray:
+        def evaluate(depth: int | None, indices: np.ndarray, title: str) -> np.ndarray:
             work, positions = partial(_work, depth), [candidates[index][1] for index in indices]
             chunk = max(1, min(64, len(positions) // (4 * workers)))
-            found = maker(title, positions, lambda left: pool.map(work, left, chunksize=chunk))
-            return np.array(found, dtype=float)
+            values = maker(title, positions, lambda left: pool.map(work, left, chunksize=chunk))
+            return np.array(values, dtype=float)
 
         try:
             if not console.quiet:
                 times = _timed(recipe, searcher, [position for _, position in candidates])
                 _foretell(recipe, len(candidates), times, workers, console)
-            return _select(recipe, [opening for opening, _ in candidates], each)
+            return _select(recipe, [opening for opening, _ in candidates], evaluate)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -255,7 +247,7 @@ def make(
 def _timed(
     recipe: Recipe, searcher: PositionSearcher, positions: Sequence[Position]
 ) -> tuple[float, float, float]:
-    """Seconds that a shallow search takes, a deep one, and a game, each on average."""
+    """Return the mean seconds of a shallow search, a deep one, and a game."""
     works = partial(searcher.value, recipe.shallow), partial(searcher.value, recipe.depth)
     taken = []
     for work in (*works, searcher.play_out):
@@ -275,14 +267,13 @@ def _foretell(
     workers: int,
     console: Console,
 ) -> None:
-    """Say about how long all of it takes; see :func:`_select`."""
     sample = min(recipe.games, candidates)
     likely = min(2 * recipe.most, candidates - sample)
     work = candidates, sample + likely, sample + recipe.games // 4
-    seconds = sum(count * each for count, each in zip(work, times, strict=True)) / workers
-    about = f"{seconds / 60:,.0f} minutes" if seconds > 90 else f"{seconds:,.0f} seconds"
+    seconds = sum(count * cost for count, cost in zip(work, times, strict=True)) / workers
+    duration = f"{seconds / 60:,.0f} minutes" if seconds > 90 else f"{seconds:,.0f} seconds"
     console.print(
-        plain(f"about {about} by {workers} workers: {work[0]:,} positions, {work[1]:,} of them")
+        plain(f"about {duration} by {workers} workers: {work[0]:,} positions, {work[1]:,} of them")
         + f" searched {recipe.depth} plies deep, {work[2]:,} games",
         soft_wrap=True,
     )
@@ -291,21 +282,21 @@ def _foretell(
 def _select(
     recipe: Recipe,
     candidates: Sequence[Opening],
-    each: Callable[[int | None, np.ndarray, str], np.ndarray],
+    evaluate: Callable[[int | None, np.ndarray, str], np.ndarray],
 ) -> BalancedList:
     from scipy.stats import linregress  # 0.4 s, in every process that imports this module
 
     depth, first = (f"searching {plies} plies" for plies in (recipe.depth, recipe.shallow))
-    shallow = each(recipe.shallow, np.arange(len(candidates)), f"{first}, all")
+    shallow = evaluate(recipe.shallow, np.arange(len(candidates)), f"{first}, all")
     ends = np.quantile(shallow, [TAIL, 1 - TAIL])
     middle = np.flatnonzero((ends[0] <= shallow) & (shallow <= ends[1]))
 
     rng = np.random.default_rng(np.random.SeedSequence(recipe.seed, spawn_key=(_PURPOSE,)))
     sample = rng.permutation(middle)[: recipe.games]
-    deep = each(recipe.depth, sample, f"{depth}, sample")
+    deep = evaluate(recipe.depth, sample, f"{depth}, sample")
     # Where a search sees the end of the game its value is beyond any heuristic's.
     sample, deep = sample[np.abs(deep) < FINAL_UNIT], deep[np.abs(deep) < FINAL_UNIT]
-    scores = each(None, sample, "playing")
+    scores = evaluate(None, sample, "playing")
     curve = fit_curve(deep, scores)
 
     line = linregress(shallow[sample], deep)  # from shallow values to deep ones
@@ -316,16 +307,16 @@ def _select(
 
     values = np.full(len(candidates), np.nan)
     values[sample] = deep
-    values[likely] = each(recipe.depth, likely, f"{depth}, likely")
+    values[likely] = evaluate(recipe.depth, likely, f"{depth}, likely")
     expected = curve.score(values)
-    kept = _most_even(recipe, expected)
-    checked = rng.permutation(np.setdiff1d(kept, sample))[: recipe.games // 4]
-    results = each(None, checked, "checking")
+    chosen = _most_even(recipe, expected)
+    checked = rng.permutation(np.setdiff1d(chosen, sample))[: recipe.games // 4]
+    results = evaluate(None, checked, "checking")
     notes = {
         "candidates": len(candidates),
         "searched_deeply": len(sample) + len(likely),
-        "kept": len(kept),
-        "expected": _ends(expected[kept]) if len(kept) else None,
+        "kept": len(chosen),
+        "expected": _ends(expected[chosen]) if len(chosen) else None,
         "fit": _about_fit(curve, deep, scores),
         "first_search": {
             "slope": float(line.slope),
@@ -335,15 +326,14 @@ def _select(
         },
         "check": _about_check(results, expected[checked]),
     }
-    return BalancedList([candidates[int(index)] for index in kept], notes)
+    return BalancedList([candidates[int(index)] for index in chosen], notes)
 
 
 def _most_even(recipe: Recipe, expected: np.ndarray) -> np.ndarray:
-    """The candidates that are kept, by number: those with the most even of the expected scores that
-    lie within the bounds."""
-    kept = np.flatnonzero((recipe.low <= expected) & (expected <= recipe.high))
-    even = np.argsort(np.abs(expected[kept] - 0.5), kind="stable")
-    return np.sort(kept[even[: recipe.most]])
+    """Return the numbers of the candidates within the bounds with the most even scores."""
+    inside = np.flatnonzero((recipe.low <= expected) & (expected <= recipe.high))
+    even = np.argsort(np.abs(expected[inside] - 0.5), kind="stable")
+    return np.sort(inside[even[: recipe.most]])
 
 
 def _ends(expected: np.ndarray) -> dict[str, float]:
@@ -351,7 +341,7 @@ def _ends(expected: np.ndarray) -> dict[str, float]:
 
 
 def _about_check(scores: np.ndarray, expected: np.ndarray) -> dict[str, Any]:
-    means = [float(each.mean()) if len(each) else None for each in (scores, expected)]
+    means = [float(part.mean()) if len(part) else None for part in (scores, expected)]
     return {"games": len(scores), "black_score": means[0], "black_score_expected": means[1]}
 
 
@@ -367,30 +357,27 @@ def _about_fit(curve: ScoreCurve, values: np.ndarray, scores: np.ndarray) -> dic
     }
 
 
-# ---------------------------------------------------------------------- the command line
-
-
-def write(found: BalancedList, recipe: Recipe, path: Path) -> Path:
+def write(balanced: BalancedList, recipe: Recipe, path: Path) -> Path:
     """Write the openings, a transcript a line, and next to them a YAML about their making; return
     the YAML's path."""
     options = {key.replace("_", "-"): value for key, value in asdict(recipe).items()}
     options["band"] = f"{options.pop('low')} {options.pop('high')}"
     words = " ".join(f"--{key} {value}" for key, value in options.items())
-    about = {
+    content = {
         "command": f"othello-lab openings {shlex.quote(path.name)} {words}",
         "ruleset": "standard",
         "settings": asdict(recipe),
-        **found.notes,
+        **balanced.notes,
         "versions": versions({}),
     }
-    told = path.with_suffix(".yaml")
-    comment = (
-        f"# How {path.name} was made; expected score = 1 / (1 + exp(-(intercept + slope value)))"
-    )
-    write_file(told, f"{comment}\n{OmegaConf.to_yaml(about)}")
-    head = f"# Openings of {recipe.plies} plies, distinct up to symmetry; {told.name} tells more\n"
-    write_file(path, head + "".join(f"{opening.text}\n" for opening in found.openings))
-    return told
+    recipe_path = path.with_suffix(".yaml")
+    formula = "1 / (1 + exp(-(intercept + slope value)))"
+    comment = f"# How {path.name} was made; expected score = {formula}"
+    write_file(recipe_path, f"{comment}\n{OmegaConf.to_yaml(content)}")
+    what = f"Openings of {recipe.plies} plies, distinct up to symmetry"
+    lines = [f"# {what}; {recipe_path.name} tells more", *(one.text for one in balanced.openings)]
+    write_file(path, "".join(f"{line}\n" for line in lines))
+    return recipe_path
 
 
 def _parser() -> Parser:
@@ -437,9 +424,9 @@ def openings_command(arguments: Sequence[str], console: Console) -> int:
     if options.file.suffix == ".yaml":
         raise ConfigError(f"{options.file}: this name is taken by the YAML that goes beside it")
     workers = options.workers or available_cores()
-    found = make(recipe, workers, console, options.config_dir)
-    told = write(found, recipe, options.file)
-    notes = found.notes
+    balanced = make(recipe, workers, console, options.config_dir)
+    recipe_path = write(balanced, recipe, options.file)
+    notes = balanced.notes
     check = notes["check"]
     lines = [
         f"{notes['candidates']:,} positions at ply {recipe.plies}, {notes['searched_deeply']:,} "
@@ -452,7 +439,7 @@ def openings_command(arguments: Sequence[str], console: Console) -> int:
             f"in {check['games']:,} games from some of those Black scored {scored:.1f} %, expected "
             f"{expected:.1f} %"
         )
-    lines.append(f"written to {options.file}, and how they were made to {told}")
+    lines.append(f"written to {options.file}, and how they were made to {recipe_path}")
     for line in lines:
         console.print(plain(line), soft_wrap=True)
     return 0

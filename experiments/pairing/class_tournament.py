@@ -10,6 +10,8 @@ from typing import Annotated, Any
 from othello_lab.core.system.settings import Number, Switch, Whole, checked
 from othello_lab.experiments.pairing.knockout import Bracket, Knockout, stage_name
 from othello_lab.experiments.pairing.schedule import (
+    Awards,
+    Names,
     Pairing,
     PairOutcome,
     PairOutcomes,
@@ -63,93 +65,87 @@ class ClassTournament(Schedule):
         self.completed, self.win, self.draw = completed, win, draw
         self.first_pays = first_pays
 
-    def rounds(self, names: Sequence[str], pairs: int) -> int:
+    def rounds(self, names: Names, pairs: int) -> int:
         preliminary = len(self._preliminaries(names, PairOutcomes()))
         return preliminary + self.knockout.rounds(names, pairs)
 
-    def length(self, names: Sequence[str], pairs: int) -> int:
+    def length(self, names: Names, pairs: int) -> int:
         preliminary = sum(map(len, self._preliminaries(names, PairOutcomes())))
         return preliminary + self.knockout.length(names, 1)
 
-    def pairings(
-        self, number: int, names: Sequence[str], results: PairOutcomes
-    ) -> Sequence[Pairing]:
+    def pairings(self, number: int, names: Names, results: PairOutcomes) -> Sequence[Pairing]:
         preliminaries = self._preliminaries(names, results)
         if number < len(preliminaries):
             return preliminaries[number]
         return self._bracket(names, results).due
 
-    def standings(self, names: Sequence[str], results: PairOutcomes) -> Mapping[str, Sequence[Any]]:
+    def standings(self, names: Names, results: PairOutcomes) -> Mapping[str, Sequence[Any]]:
         points = self._points(names, results)
         bracket = self._bracket(names, results)
         if not bracket.matches:
             return {"place": places(points), "points": points}
         reached = [bracket.reached(agent) for agent in range(len(names))]
-        keys = [(-size, each) for each, size in zip(points, reached, strict=True)]
+        keys = [(-size, agent_points) for agent_points, size in zip(points, reached, strict=True)]
         knockout = [stage_name(size) for size in reached]
         return {"place": places(keys), "points": points, "knockout": knockout}
 
-    def tables(self, names: Sequence[str], results: PairOutcomes) -> Sequence[ResultTable]:
-        place = list(self.standings(names, results)["place"])
+    def tables(self, names: Names, results: PairOutcomes) -> Sequence[ResultTable]:
+        ranks = list(self.standings(names, results)["place"])
         met = self._met(names, results)
-        rounds = round_table("Preliminary games", names, place, met, "game")
+        rounds = round_table("Preliminary games", names, ranks, met, "game")
         rounds = replace(rounds, note=f"{self._scheme()} {rounds.note}")
         bracket = self._bracket(names, results)
         return [rounds, bracket.table(names)] if bracket.matches else [rounds]
 
-    def headline(self, names: Sequence[str], results: PairOutcomes) -> str:
+    def headline(self, names: Names, results: PairOutcomes) -> str:
         bracket = self._bracket(names, results)
-        if not (told := bracket.headline(names)):
+        if not (headline := bracket.headline(names)):
             return ""
         points = self._points(names, results)
         most = [agent for agent in range(len(names)) if points[agent] == max(points)]
-        said = f"{told} Most points: {', '.join(names[agent] for agent in most)} {max(points):g}"
+        best = ", ".join(names[agent] for agent in most)
+        said = f"{headline} Most points: {best} {max(points):g}"
         if bracket.winner not in most:
             said += f"; {names[bracket.winner or 0]} {points[bracket.winner or 0]:g}"
         return f"{said}."
 
     def _scheme(self) -> str:
-        """Return the points of each result, in words."""
         first = ", which pays its win or draw too" if self.first_pays else ""
-        told = (
+        scheme = (
             f"Points: {self.completed:g} for the first game completed{first}; for each game after "
             f"it {self.win:g} for a win, {self.draw:g} for a draw. A replay pays none; so does a "
             "win over a program that makes no move."
         )
         if (self.completed, self.win, self.draw, self.first_pays) == SCHEME:
-            return told
+            return scheme
         usual = ", ".join(f"{points:g}" for points in SCHEME[:3])
-        return f"{told} The usual points are {usual}."
+        return f"{scheme} The usual points are {usual}."
 
-    # ------------------------------------------------------------------ the games before
-
-    def _preliminaries(self, names: Sequence[str], results: PairOutcomes) -> list[list[Pairing]]:
-        """Return the rounds before the knockout. Who had fewer games as Black gets Black; a lot
-        decides between equals."""
+    def _preliminaries(self, names: Names, results: PairOutcomes) -> list[list[Pairing]]:
+        """Return the rounds before the knockout; who was Black less often gets Black."""
         size = len(names)
         seats = results.chance(_PAIRS).permutation(size).tolist() + [BYE] * (size % 2)
         rounds, sat_out = [], []
         for _ in range(self.preliminary):
-            met = [(seats[place], seats[-1 - place]) for place in range(len(seats) // 2)]
+            met = [(seats[number], seats[-1 - number]) for number in range(len(seats) // 2)]
             rounds.append([pair for pair in met if BYE not in pair])
             sat_out += [agent for pair in met if BYE in pair for agent in pair if agent != BYE]
             seats[1:] = [seats[-1], *seats[1:-1]]  # the circle method: all meet before any again
         while sat_out:
-            rounds.append([_catching_up(sat_out, [each for each in seats if each != BYE])])
+            rounds.append([_catching_up(sat_out, [agent for agent in seats if agent != BYE])])
         chance, blacks = results.chance(_COLOURS), Counter[int]()
         for pairings in rounds:
-            for place, (one, other) in enumerate(pairings):
+            for number, (one, other) in enumerate(pairings):
                 lot = bool(chance.integers(2))
                 swapped = lot if blacks[one] == blacks[other] else blacks[one] > blacks[other]
-                pairings[place] = (other, one) if swapped else (one, other)
-                blacks[pairings[place][0]] += 1
+                pairings[number] = (other, one) if swapped else (one, other)
+                blacks[pairings[number][0]] += 1
         return rounds
 
-    def _met(self, names: Sequence[str], results: PairOutcomes) -> list[list[SwissMeeting]]:
-        """Return the opponents of each program before the knockout, game by game."""
+    def _met(self, names: Names, results: PairOutcomes) -> list[list[SwissMeeting]]:
         met: list[list[SwissMeeting]] = [[] for _ in names]
         before = results.rounds[: len(self._preliminaries(names, results))]
-        outcomes = [outcome for each in before for outcome in each]
+        outcomes = [outcome for played in before for outcome in played]
         for outcome, awards in zip(outcomes, self.awards(names, results), strict=False):
             pairing = outcome.first, outcome.second
             for agent, opponent in (pairing, pairing[::-1]):
@@ -157,16 +153,14 @@ class ClassTournament(Schedule):
                 met[agent].append(SwissMeeting(opponent, share, counts))
         return met
 
-    def awards(
-        self, names: Sequence[str], results: PairOutcomes
-    ) -> Sequence[Mapping[int, tuple[float, str]]]:
+    def awards(self, names: Names, results: PairOutcomes) -> Awards:
         games = sum(map(len, self._preliminaries(names, results)))
-        found: list[dict[int, tuple[float, str]]] = []
+        awards: list[dict[int, tuple[float, str]]] = []
         played, completed = Counter[int](), set[int]()
         met: set[frozenset[int]] = set()  # in the knockout, where two meet again for a replay alone
         for number, outcome in enumerate(results):
             pairing = frozenset((outcome.first, outcome.second))
-            found.append({})
+            awards.append({})
             for agent in pairing:
                 played[agent] += 1
                 if number < games and played[agent] > self.preliminary:
@@ -183,27 +177,22 @@ class ClassTournament(Schedule):
                     more = self._worth(outcome, agent)[0] if self.first_pays else 0.0
                     award = self.completed + more, "the first completed game"
                     completed.add(agent)
-                found[-1][agent] = award
+                awards[-1][agent] = award
             met |= {pairing} if number >= games else set()
-        return found
+        return awards
 
     def _worth(self, outcome: PairOutcome, agent: int) -> tuple[float, str]:
         worth = {1: (float(self.win), "a win"), 0.5: (float(self.draw), "a draw")}
         return worth.get(outcome.points_of(agent), (0.0, "a loss"))
 
-    def _points(
-        self, names: Sequence[str], results: PairOutcomes, games: int | None = None
-    ) -> list[float]:
-        """Return the points of each program, in all games or the first so many."""
+    def _points(self, names: Names, results: PairOutcomes, games: int | None = None) -> list[float]:
         points = [0.0] * len(names)
         for awards in self.awards(names, results)[:games]:
             for agent, (award, _) in awards.items():
                 points[agent] += award
         return points
 
-    # ------------------------------------------------------------------ the knockout
-
-    def _bracket(self, names: Sequence[str], results: PairOutcomes) -> Bracket:
+    def _bracket(self, names: Names, results: PairOutcomes) -> Bracket:
         """The knockout, without matches as long as the games before it are not all played."""
         before = self._preliminaries(names, results)
         if len(results.rounds) < len(before):
@@ -215,8 +204,7 @@ class ClassTournament(Schedule):
 
 
 def _catching_up(sat_out: list[int], everybody: Sequence[int]) -> Pairing:
-    """Return a game for two programs that sat out, which are taken off the list, or for the last of
-    them."""
+    """Take two programs that sat out off the list, or the last one with another, for a game."""
     one = sat_out.pop(0)
     other = next((agent for agent in sat_out if agent != one), None)
     if other is None:

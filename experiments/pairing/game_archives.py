@@ -12,17 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from othello_lab.core.notation import (
-    GgfGame,
-    NotationError,
-    find_ggf,
-    is_ggf,
-    is_obf,
-    parse_square,
-    read_drawing,
-    split_transcript,
-    square_name,
-)
+from othello_lab.core import notation
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset
 from othello_lab.core.system.escaping import counted
@@ -50,7 +40,7 @@ _FOREIGN = {
 """Beginnings of files of other kinds, and what each of these is."""
 _MOVES = re.compile(r"(?<!\w)([a-hA-H][1-8])+(?!\w)|[-*.oOxX@][-*.oOxX@ ]{2}")  # or a board
 
-_Entry = GgfGame | NotationError | str
+_Entry = notation.GgfGame | notation.NotationError | str
 Tell = Callable[[str], None]
 """Receives one line about what was left out."""
 
@@ -76,7 +66,7 @@ class ArchivedGame:
     def plies(self) -> tuple[int, ...]:
         """Return its moves with all passes; raises NotationError for an illegal one."""
         sides = self.start.to_move, self.start.to_move.other
-        words = map(square_name, self.squares)
+        words = map(notation.square_name, self.squares)
         return self.start.follow(words, [sides[turn] for turn in self.turns])[1]
 
 
@@ -123,7 +113,7 @@ def games_of(
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         text = content.decode("latin-1")  # names may have any letters
-        if not is_ggf(text):
+        if not notation.is_ggf(text):
             refuse(f"byte {error.start}: not text in UTF-8; games are read from {KINDS}")
             return
     yield from _of_text(text, rules, refuse)
@@ -140,7 +130,7 @@ def _of_wthor(content: bytes, rules: Ruleset, refuse: Refusals) -> Iterator[Arch
     start = Position.from_obf(Position.start().to_obf(), rules)
     try:
         games = numbered_games(content, refuse)
-    except NotationError as error:
+    except notation.NotationError as error:
         refuse(str(error))
         return
     for number, game in games:
@@ -150,15 +140,15 @@ def _of_wthor(content: bytes, rules: Ruleset, refuse: Refusals) -> Iterator[Arch
 
 def _of_text(text: str, rules: Ruleset, refuse: Refusals) -> Iterator[ArchivedGame]:
     line, at, number = 1, 0, 0
-    for begin, found in find_ggf(text):
+    for begin, part in notation.find_ggf(text):
         line, at = line + text.count("\n", at, begin), begin
-        entries = _lines(found, line, rules) if isinstance(found, str) else [(line, found)]
-        for place, entry in entries:
-            where, number = f"line {place}", number + 1
+        entries = _lines(part, line, rules) if isinstance(part, str) else [(line, part)]
+        for number_of_line, entry in entries:
+            where, number = f"line {number_of_line}", number + 1
             try:
                 yield _game(entry, where, number, rules)
             except ValueError as error:
-                if number == 1 and not (is_ggf(text) or _MOVES.search(text)):
+                if number == 1 and not (notation.is_ggf(text) or _MOVES.search(text)):
                     begins = text.strip().splitlines()[0][:40]
                     kind = f"text without moves, which begins {begins!r}"
                     raise ConfigError(_misread(refuse.path, kind)) from None
@@ -175,8 +165,8 @@ def _lines(text: str, first: int, rules: Ruleset) -> Sequence[tuple[int, _Entry]
     if 1 < len(lines) <= _MOST_LINES and not all(_is_legal(line, rules) for _, line in lines[:2]):
         whole = "\n".join(line for _, line in lines)
         try:
-            is_whole = read_drawing(whole, rules.side, rules.first_row_on_top)
-        except NotationError:  # a board without the side to move, as will be told
+            is_whole = notation.read_drawing(whole, rules.side, rules.first_row_on_top)
+        except notation.NotationError:  # a board without the side to move, as will be told
             is_whole = whole
         if is_whole or _is_legal(whole, rules):
             return [(lines[0][0], whole)]
@@ -184,7 +174,6 @@ def _lines(text: str, first: int, rules: Ruleset) -> Sequence[tuple[int, _Entry]
 
 
 def _is_legal(text: str, rules: Ruleset) -> bool:
-    """Return True for a position or a legal game."""
     try:
         return _game(text, "", 0, rules).plies() is not None
     except ValueError:
@@ -192,28 +181,27 @@ def _is_legal(text: str, rules: Ruleset) -> bool:
 
 
 def _game(entry: _Entry, where: str, at: int, rules: Ruleset) -> ArchivedGame:
-    """Return the game of a part of a text; raises ValueError."""
-    if isinstance(entry, NotationError):
+    if isinstance(entry, notation.NotationError):
         raise entry
     start, turns, players = Position.start(rules), b"", dict[Color, str]()
-    if isinstance(entry, GgfGame):
+    if isinstance(entry, notation.GgfGame):
         if entry.side != rules.side:
             of, to = f"{entry.side}x{entry.side}", f"{rules.side}x{rules.side}"
-            raise NotationError(f"a game on {of}; ruleset {rules.name} is {to}")
+            raise notation.NotationError(f"a game on {of}; ruleset {rules.name} is {to}")
         start, players = Position.from_obf(entry.start, rules), dict(entry.players)
         turns = bytes(color is not start.to_move for color in entry.colors)
     else:
-        drawn = read_drawing(entry, rules.side, rules.first_row_on_top)
-        if obf := drawn or (entry if is_obf(entry) else None):
+        drawn = notation.read_drawing(entry, rules.side, rules.first_row_on_top)
+        if obf := drawn or (entry if notation.is_obf(entry) else None):
             return ArchivedGame(where, at, Position.from_obf(obf, rules), b"")
-    words = entry.words if isinstance(entry, GgfGame) else split_transcript(entry)
+    words = entry.words if isinstance(entry, notation.GgfGame) else notation.split_transcript(entry)
     try:
         squares = bytes(_square(word, rules.side) for word in words)
     except ValueError:
         start.follow(words)  # which knows the number of the move
         raise
-    is_line = not isinstance(entry, GgfGame)
+    is_line = not isinstance(entry, notation.GgfGame)
     return ArchivedGame(where, at, start, squares, turns, players, is_line)
 
 
-_square = cache(parse_square)  # of a few hundred words, 60 a game
+_square = cache(notation.parse_square)  # of a few hundred words, 60 a game

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from othello_lab.core.system.settings import Whole, checked
 from othello_lab.experiments.pairing.schedule import (
+    Names,
     Pairing,
     PairOutcome,
     PairOutcomes,
@@ -39,35 +40,31 @@ class Knockout(Schedule):
         """replays: number of times a drawn match is played again before a lot decides."""
         self.replays = replays
 
-    def rounds(self, names: Sequence[str], pairs: int) -> int:
+    def rounds(self, names: Names, pairs: int) -> int:
         return (len(names) - 1).bit_length() * (1 + self.replays)
 
     def openings_a_round(self, pairs: int) -> int:
         return pairs
 
-    def length(self, names: Sequence[str], pairs: int) -> int:
+    def length(self, names: Names, pairs: int) -> int:
         return (len(names) - 1) * (1 + self.replays) * pairs
 
-    def pairings(
-        self, number: int, names: Sequence[str], results: PairOutcomes
-    ) -> Sequence[Pairing]:
+    def pairings(self, number: int, names: Names, results: PairOutcomes) -> Sequence[Pairing]:
         return self._bracket(names, results).due
 
-    def standings(self, names: Sequence[str], results: PairOutcomes) -> Mapping[str, Sequence[Any]]:
+    def standings(self, names: Names, results: PairOutcomes) -> Mapping[str, Sequence[Any]]:
         bracket = self._bracket(names, results)
         reached = [bracket.reached(agent) for agent in range(len(names))]
-        return {
-            "place": places([-size for size in reached]),
-            "reached": list(map(stage_name, reached)),
-        }
+        place = places([-size for size in reached])
+        return {"place": place, "reached": list(map(stage_name, reached))}
 
-    def headline(self, names: Sequence[str], results: PairOutcomes) -> str:
+    def headline(self, names: Names, results: PairOutcomes) -> str:
         return self._bracket(names, results).headline(names)
 
-    def tables(self, names: Sequence[str], results: PairOutcomes) -> Sequence[ResultTable]:
+    def tables(self, names: Names, results: PairOutcomes) -> Sequence[ResultTable]:
         return [self._bracket(names, results).table(names)]
 
-    def _bracket(self, names: Sequence[str], results: PairOutcomes) -> Bracket:
+    def _bracket(self, names: Names, results: PairOutcomes) -> Bracket:
         return Bracket(range(len(names)), results, self.replays)
 
 
@@ -90,7 +87,7 @@ class BracketMatch:
     @property
     def players(self) -> tuple[int, ...]:
         """The agents that meet in it, one if there is a bye."""
-        return tuple(each for each in (self.first, self.second) if each is not None)
+        return tuple(agent for agent in (self.first, self.second) if agent is not None)
 
     def pairing(self, replay: int) -> Pairing:
         """Return its two agents; the first place alternates."""
@@ -160,7 +157,7 @@ class Bracket:
             return 1
         return min(match.size for match in self.matches if agent in match.players)
 
-    def headline(self, names: Sequence[str]) -> str:
+    def headline(self, names: Names) -> str:
         """Return a sentence on the winner of the final; "" before. names: of the line-up."""
         if self.winner is None:
             return ""
@@ -171,21 +168,18 @@ class Bracket:
         winner, other = names[self.winner], names[loser]
         return f"{winner} wins the knockout: the final against {other} ended {score}{how}."
 
-    def table(self, names: Sequence[str]) -> ResultTable:
+    def table(self, names: Names) -> ResultTable:
         """One row a match. names: of the line-up."""
         rows = []
         for match in self.matches:
-            one, other = (
-                "-" if agent is None else names[agent] for agent in (match.first, match.second)
-            )
+            one, other = ("-" if n is None else names[n] for n in (match.first, match.second))
             points = [match.points.get(agent) for agent in match.players]
-            score = " - ".join("" if each is None else f"{each:g}" for each in points)
+            score = " - ".join("" if value is None else f"{value:g}" for value in points)
             winner = "" if match.winner is None else names[match.winner]
             bye = len(match.players) == 1
             score = "bye" if bye else score if match.points else "to be played"
-            rows.append(
-                [stage_name(match.size), one, other, score, winner, "" if bye else match.how]
-            )
+            how = "" if bye else match.how
+            rows.append([stage_name(match.size), one, other, score, winner, how])
         columns = ["round", "agent", "opponent", "points", "goes on", "after"]
         return ResultTable("Knockout", columns, rows, words=(0, 1, 2, 4, 5), note=_NOTE)
 

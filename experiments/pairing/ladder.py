@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from othello_lab.core.system.settings import Whole, checked
-from othello_lab.experiments.pairing.schedule import Pairing, PairOutcomes, Schedule
+from othello_lab.experiments.pairing.schedule import Names, Pairing, PairOutcomes, Schedule
 
 
 class Ladder(Schedule):
@@ -26,9 +26,7 @@ class Ladder(Schedule):
         """rungs: their number."""
         self.rungs = rungs
 
-    def pairings(
-        self, number: int, names: Sequence[str], results: PairOutcomes
-    ) -> Sequence[Pairing]:
+    def pairings(self, number: int, names: Names, results: PairOutcomes) -> Sequence[Pairing]:
         at = dict.fromkeys(range(self.rungs, len(names)), self.rungs // 2)
         for outcome in results:
             if outcome.games and outcome.first in at:

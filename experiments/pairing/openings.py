@@ -60,8 +60,8 @@ class Opening:
         """
         if self.start is not None:
             return self.start.to_obf()
-        kept = [move for move in self.moves[:-1] if move != PASS]
-        return "".join(square_name(move) for move in (*kept, *self.moves[-1:]))
+        moves = [move for move in self.moves[:-1] if move != PASS]
+        return "".join(square_name(move) for move in (*moves, *self.moves[-1:]))
 
     @property
     def begins_transcript(self) -> bool:
@@ -96,9 +96,6 @@ class Opening:
 
     def __reduce__(self) -> Any:  # pickles four times as fast as a dataclass does
         return Opening, (self.moves, self.start)
-
-
-# ---------------------------------------------------------------------- what a run may ask for
 
 
 @dataclass(frozen=True)
@@ -147,19 +144,19 @@ class Openings(Nameable, ABC):
         Raises ConfigError if there are not enough, and as :meth:`find`.
         """
         try:
-            found = self.find(count, rules, seed)
+            openings = self.find(count, rules, seed)
         except ValueError as error:
             raise ConfigError(str(error)) from None
-        if count > len(found) and not self.repeats:
-            number = f"are only {len(found):,} distinct openings"
-            there = f"there {number if len(found) > 1 else 'is only one opening'} ({self.text}, "
+        if count > len(openings) and not self.repeats:
+            number = f"are only {len(openings):,} distinct openings"
+            there = f"there {number if len(openings) > 1 else 'is only one opening'} ({self.text}, "
             there += f"ruleset {rules.name})"
             if settled:
                 need = f"openings: this schedule may need {count:,}, and {there}"
                 raise ConfigError(f"{need}; set openings.repeats=true")
-            most = f"ask for at most games={2 * len(found)}, or set openings.repeats=true"
+            most = f"ask for at most games={2 * len(openings)}, or set openings.repeats=true"
             raise ConfigError(f"games={2 * count}: {there}, to be played twice; {most}")
-        return list(islice(cycle(found), count))
+        return list(islice(cycle(openings), count))
 
 
 @dataclass(frozen=True)
@@ -220,10 +217,10 @@ class AllOpenings(Openings):
         return f"every position at ply {self.plies}"
 
     def find(self, count: int, rules: Ruleset, seed: int) -> list[Opening]:
-        found = [opening for opening, _ in all_openings(self.plies, rules)]
-        if not found:
+        openings = [opening for opening, _ in all_openings(self.plies, rules)]
+        if not openings:
             raise ValueError(_too_long(self.plies, rules))
-        return _shuffled(found, seed)
+        return _shuffled(openings, seed)
 
 
 @dataclass(frozen=True)
@@ -273,13 +270,13 @@ class FileOpenings(Openings):
             open_file(self.file, MOST_DATA).close()
 
     def find(self, count: int, rules: Ruleset, seed: int) -> list[Opening]:
-        found = list(self._read(rules)[0])
+        openings = list(self._read(rules)[0])
         if self.shuffle:
-            found = _shuffled(found, seed)
+            openings = _shuffled(openings, seed)
         if self.repeats:
-            return found
+            return openings
         first: dict[int, Opening] = {}
-        for opening in found:
+        for opening in openings:
             first.setdefault(position_key(opening.reach(rules)), opening)
         return [*first.values()]
 
@@ -313,9 +310,6 @@ class FileOpenings(Openings):
 
 def _too_long(plies: int, rules: Ruleset) -> str:
     return f"openings.plies={plies}: no game of ruleset {rules.name} goes on so long"
-
-
-# ---------------------------------------------------------------------- where they come from
 
 
 def all_openings(plies: int, rules: Ruleset) -> list[tuple[Opening, Position]]:
@@ -374,7 +368,6 @@ _CUT = "; openings.plies=N takes its first N plies"
 
 
 def _of_game(game: ArchivedGame, plies: int | None) -> Opening:
-    """Return the opening of a game; raises NotationError."""
     opening, begin = Opening(bytes(game.plies()[:plies])), game.start
     if not game.squares:
         return Opening(start=begin)
@@ -393,9 +386,7 @@ def position_key(position: Position) -> int:
 
 
 def _drawn(lines: LineDrawer) -> Iterator[tuple[bytes, bytes | None]]:
-    """Lines without end: the moves of each, and 16 bytes that tell where it leads from where
-    another of as many plies leads, up to the symmetries of the board; None where the game is
-    over."""
+    """Yield lines without end: moves, and 16 bytes for the position up to symmetry, or None."""
     number = _FIRST_LINES
     while True:
         moves, ends = lines.draw(number)

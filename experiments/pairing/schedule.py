@@ -41,8 +41,6 @@ class ScheduledGame(NamedTuple):
     seed: int
 
 
-FIRST, SECOND = 0, 1  # places in a line-up of two
-
 Pair = tuple[ScheduledGame, ...]
 """Two games from one opening with colours swapped; of a schedule without
 :attr:`Schedule.both_colours` a single game."""
@@ -70,8 +68,12 @@ class PickledPairs:
             yield tuple(games)
 
 
+Names = Sequence[str]
+"""A line-up, by name."""
 Pairing = tuple[int, int]
 """Two agents, by number, that are to meet."""
+Awards = Sequence[Mapping[int, tuple[float, str]]]
+"""The points of each pair for its two agents, by number, and what for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +136,10 @@ class PairOutcomes(Sequence[PairOutcome]):
         together, by these two."""
         for outcomes in self.rounds:
             matches = dict[frozenset[int], PairOutcome]()
-            for each in outcomes:
-                agents = frozenset((each.first, each.second))
-                match = matches.get(agents, PairOutcome(each.first, each.second, 0.0, ()))
-                points, games = match.points + each.points, match.games + each.games
+            for outcome in outcomes:
+                agents = frozenset((outcome.first, outcome.second))
+                match = matches.get(agents, PairOutcome(outcome.first, outcome.second, 0.0, ()))
+                points, games = match.points + outcome.points, match.games + outcome.games
                 matches[agents] = replace(match, points=points, games=games)
             yield matches
 
@@ -225,7 +227,7 @@ class Schedule(Nameable, ABC):
     both_colours: bool = True
     can_grow: ClassVar[bool] = True
 
-    def check(self, names: Sequence[str]) -> None:
+    def check(self, names: Names) -> None:
         """Raise ValueError if this line-up, by name, cannot play by this schedule."""
 
     @property
@@ -233,7 +235,7 @@ class Schedule(Nameable, ABC):
         """Number of games that a pairing plays from an opening."""
         return 2 if self.both_colours else 1
 
-    def rounds(self, names: Sequence[str], pairs: int) -> int:
+    def rounds(self, names: Names, pairs: int) -> int:
         """Return the largest number of rounds.
 
         pairs: pairs that each pairing is to play, half of the setting ``games``.
@@ -245,45 +247,41 @@ class Schedule(Nameable, ABC):
         :meth:`rounds`."""
         return 1
 
-    def openings_needed(self, names: Sequence[str], pairs: int) -> int:
+    def openings_needed(self, names: Names, pairs: int) -> int:
         """Return the number of openings of all rounds; see :meth:`rounds`."""
         return self.rounds(names, pairs) * self.openings_a_round(pairs)
 
     @abstractmethod
-    def pairings(
-        self, number: int, names: Sequence[str], results: PairOutcomes
-    ) -> Sequence[Pairing]:
+    def pairings(self, number: int, names: Names, results: PairOutcomes) -> Sequence[Pairing]:
         """Return the pairings of round ``number`` (from 0), as places in the line-up ``names``;
         none if there is nothing more to play."""
 
-    def length(self, names: Sequence[str], pairs: int) -> int:
+    def length(self, names: Names, pairs: int) -> int:
         """The most pairs there can be in all; see :meth:`rounds`."""
         return self.openings_needed(names, pairs) * len(self.pairings(0, names, PairOutcomes()))
 
-    def standings(self, names: Sequence[str], results: PairOutcomes) -> Mapping[str, Sequence[Any]]:
+    def standings(self, names: Names, results: PairOutcomes) -> Mapping[str, Sequence[Any]]:
         """Return this tournament's own columns of the standings, one value for each agent of the
         line-up: ``place`` (from 1, the order of the standings) and others, numbers or words. Empty
         if the usual standings are enough."""
         return {}
 
-    def hub(self, names: Sequence[str]) -> int | None:
+    def hub(self, names: Names) -> int | None:
         """Return the place in the line-up of the one agent that meets all others, who do not meet
         each other; None if there is none. A report is about it."""
         return None
 
-    def awards(
-        self, names: Sequence[str], results: PairOutcomes
-    ) -> Sequence[Mapping[int, tuple[float, str]]]:
+    def awards(self, names: Names, results: PairOutcomes) -> Awards:
         """Return the points of each pair for its two agents, by number, and what for. They add up
         to the column ``points`` of the standings. Empty if points are those of the games."""
         return ()
 
-    def headline(self, names: Sequence[str], results: PairOutcomes) -> str:
+    def headline(self, names: Names, results: PairOutcomes) -> str:
         """Return the sentence that names the winner, for the head of the report; "" if the best
         place says it. names: of the line-up."""
         return ""
 
-    def tables(self, names: Sequence[str], results: PairOutcomes) -> Sequence[ResultTable]:
+    def tables(self, names: Names, results: PairOutcomes) -> Sequence[ResultTable]:
         """Return further tables for the report. names: of the line-up."""
         return ()
 
@@ -294,7 +292,7 @@ class Schedule(Nameable, ABC):
         """
         return ""
 
-    def note(self, names: Sequence[str], results: PairOutcomes) -> str:
+    def note(self, names: Names, results: PairOutcomes) -> str:
         """Return a note on the results for the progress bar; "" for none. names: of the line-up."""
         return ""
 
@@ -303,7 +301,7 @@ class Schedule(Nameable, ABC):
         None for any other. counts: the pairs for ratings, as :meth:`outcome` has them."""
         return None
 
-    def outcome(self, names: Sequence[str], counts: IntArray, rated: IntArray) -> str:
+    def outcome(self, names: Names, counts: IntArray, rated: IntArray) -> str:
         """Return a sentence on the end of the tournament for the report; "" for none.
 
         names: of the line-up. counts: pentanomial counts of all pairings, shape (agents, agents,
@@ -329,26 +327,13 @@ class Schedule(Nameable, ABC):
         return self.adaptive or self.may_end_early or self.has_standings
 
 
-class MatchOfTwo(Schedule):
-    """A match between the two agents of the line-up, FIRST and SECOND, that its result may end."""
-
-    def check(self, names: Sequence[str]) -> None:
-        if len(names) != 2:
-            raise ValueError(f"it decides between two agents; this line-up has {len(names)}")
-
-    def pairings(
-        self, number: int, names: Sequence[str], results: PairOutcomes
-    ) -> Sequence[Pairing]:
-        return [(FIRST, SECOND)]
-
-
 class PairQueue:
     """The pairs of a run as its schedule draws them, round by round, and their outcomes."""
 
     def __init__(
         self,
         schedule: Schedule,
-        names: Sequence[str],
+        names: Names,
         openings: Sequence[Opening],
         seed: int,
         pairs: int = 1,
@@ -361,12 +346,12 @@ class PairQueue:
         self.results = PairOutcomes(seed)
         self.verdict = ""
         self._names, self._openings, self._seed = names, openings, seed
-        self._each = schedule.openings_a_round(pairs)
+        self._openings_each = schedule.openings_a_round(pairs)
         self._round = self._number = 0  # of the round and the pair that are drawn next
         self._due: deque[tuple[int, Pairing, Opening]] = deque()  # drawn, not yet handed out
         # Drawn, their results not yet noted, and whether each is the last of its round.
         self._unsettled: deque[tuple[Pairing, bool]] = deque()
-        self._told: dict[int, Sequence[GameRow]] = {}  # results of later pairs than these
+        self._early: dict[int, Sequence[GameRow]] = {}  # results of later pairs than these
         self._played: set[int] = set()
 
     @property
@@ -386,21 +371,20 @@ class PairQueue:
     def take(self, most: int) -> list[Pair]:
         """Return up to this many pairs that can be played now; none if there are no more, or none
         before further results."""
-        found: list[tuple[int, Pairing, Opening]] = []
-        while len(found) < most and not self.verdict and (self._due or self._draw()):
+        drawn_pairs: list[tuple[int, Pairing, Opening]] = []
+        while len(drawn_pairs) < most and not self.verdict and (self._due or self._draw()):
             if self._due:
                 number, *_ = drawn = self._due.popleft()
                 if number not in self._played:
-                    found.append(drawn)
-        words = spawned_words(self._seed, _GAMES, [number for number, *_ in found], 2)
+                    drawn_pairs.append(drawn)
+        words = spawned_words(self._seed, _GAMES, [number for number, *_ in drawn_pairs], 2)
         seeds = (words >> np.uint64(1) & ~np.uint64(1)).tolist()  # of a pair's two games
         pairs: list[Pair] = []
-        for (number, (one, two), opening), (first, second) in zip(found, seeds, strict=True):
+        for (number, (one, two), opening), (first, second) in zip(drawn_pairs, seeds, strict=True):
             if self.schedule.both_colours:
                 game = ScheduledGame(2 * number, number, one, two, opening, first)
-                pairs.append(
-                    (game, ScheduledGame(2 * number + 1, number, two, one, opening, second))
-                )
+                turned = ScheduledGame(2 * number + 1, number, two, one, opening, second)
+                pairs.append((game, turned))
             else:
                 pairs.append((ScheduledGame(number, number, one, two, opening, first),))
         return pairs
@@ -410,18 +394,18 @@ class PairQueue:
         the processes that played it died."""
         if not self.listens:
             return
-        self._told[number] = games
-        while not self.verdict and len(self.results) in self._told:
+        self._early[number] = games
+        while not self.verdict and len(self.results) in self._early:
             while not self._unsettled:
                 if not self._draw():
                     return  # of a pair that the schedule does not have
             (first, second), last = self._unsettled.popleft()
-            games = self._told.pop(len(self.results))
+            games = self._early.pop(len(self.results))
             points = sum(game.points_of(first) for game in games)
-            told = tuple(game.identity for game in games)
+            identities = tuple(game.identity for game in games)
             forfeits = tuple(game.forfeited_by for game in games if game.forfeited_by is not None)
             begun = sum(game.begun for game in games)
-            self.results.add(PairOutcome(first, second, points, told, forfeits, begun))
+            self.results.add(PairOutcome(first, second, points, identities, forfeits, begun))
             if last:
                 self.results.end_round()
             self.verdict = self.schedule.verdict(self.results)
@@ -454,8 +438,8 @@ class PairQueue:
                 for due, game in zip(pair, games, strict=False):
                     wanted = due.number, due.black, due.white, due.opening.text, due.seed
                     for name, value in zip(names, wanted, strict=True):
-                        if (found := getattr(game, name)) != value:
-                            yield f"game {game.game}: {name} is {found!r}, due is {value!r}"
+                        if (recorded := getattr(game, name)) != value:
+                            yield f"game {game.game}: {name} is {recorded!r}, due is {value!r}"
                 if games or number in skipped:
                     self.tell(number, games)
         yield from (f"pair {number}: the schedule has no such pair" for number in sorted(left))
@@ -471,7 +455,9 @@ class PairQueue:
         waits = self.schedule.adaptive and len(self.results) < self._number
         if waits or self._ended:
             return False
-        openings = self._openings[self._each * self._round : self._each * (self._round + 1)]
+        openings = self._openings[
+            self._openings_each * self._round : self._openings_each * (self._round + 1)
+        ]
         pairings = self.schedule.pairings(self._round, self._names, self.results)
         last = self._number + len(openings) * len(pairings) - 1
         for opening, pairing in product(openings, pairings):
@@ -484,11 +470,7 @@ class PairQueue:
 
     @property
     def _ended(self) -> bool:
-        """Return True if all rounds were drawn."""
-        return self._each * self._round >= len(self._openings)
-
-
-# ---------------------------------------------------------------------- standings
+        return self._openings_each * self._round >= len(self._openings)
 
 
 def places(keys: Sequence[Any]) -> list[int]:

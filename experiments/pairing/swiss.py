@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from othello_lab.core.system.settings import Whole, checked
 from othello_lab.experiments.pairing.schedule import (
+    Names,
     Pairing,
     PairOutcome,
     PairOutcomes,
@@ -37,40 +38,38 @@ class Swiss(Schedule):
     @checked
     def __init__(self, rounds: Annotated[int | None, Whole(1)] = None) -> None:
         """rounds: number of rounds; None: the number of a knockout."""
-        self.asked = rounds
+        self.rounds_wanted = rounds
 
-    def check(self, names: Sequence[str]) -> None:
+    def check(self, names: Names) -> None:
         most = (len(names) + 1) // 2
-        if self.asked is not None and self.asked > most:
+        if self.rounds_wanted is not None and self.rounds_wanted > most:
             raise ValueError(
-                f"rounds={self.asked}: a whole number from 1 to {most} is needed with "
+                f"rounds={self.rounds_wanted}: a whole number from 1 to {most} is needed with "
                 f"{len(names)} agents, or somebody may have to meet another twice "
                 "(schedule=round_robin: everybody meets everybody)"
             )
 
-    def rounds(self, names: Sequence[str], pairs: int) -> int:
-        return self.asked or (len(names) - 1).bit_length()
+    def rounds(self, names: Names, pairs: int) -> int:
+        return self.rounds_wanted or (len(names) - 1).bit_length()
 
     def openings_a_round(self, pairs: int) -> int:
         return pairs
 
-    def pairings(
-        self, number: int, names: Sequence[str], results: PairOutcomes
-    ) -> Sequence[Pairing]:
+    def pairings(self, number: int, names: Names, results: PairOutcomes) -> Sequence[Pairing]:
         drawn = _SwissScores(names, results).drawn()
         return [pairing for pairing in drawn if BYE not in pairing]
 
-    def standings(self, names: Sequence[str], results: PairOutcomes) -> Mapping[str, Sequence[Any]]:
+    def standings(self, names: Names, results: PairOutcomes) -> Mapping[str, Sequence[Any]]:
         scores = _SwissScores(names, results)
         agents = range(len(names))
         buchholz = [scores.buchholz(agent) for agent in agents]
         keys = list(zip(scores.score, buchholz, scores.points, strict=True))
         return {"place": places(keys), "points": scores.score, "Buchholz": buchholz}
 
-    def tables(self, names: Sequence[str], results: PairOutcomes) -> Sequence[ResultTable]:
-        place = list(self.standings(names, results)["place"])
+    def tables(self, names: Names, results: PairOutcomes) -> Sequence[ResultTable]:
+        ranks = list(self.standings(names, results)["place"])
         met = _SwissScores(names, results).met
-        return [round_table("Rounds", names, place, met)]
+        return [round_table("Rounds", names, ranks, met)]
 
 
 @dataclass
@@ -85,14 +84,14 @@ class SwissMeeting:
 
 def round_table(
     title: str,
-    names: Sequence[str],
-    place: Sequence[int],
+    names: Names,
+    ranks: Sequence[int],
     met: Sequence[Sequence[SwissMeeting]],
     word: str = "round",
 ) -> ResultTable:
-    """Return the table of opponents and results, round by round. place: of each agent. met: by
+    """Return the table of opponents and results, round by round. ranks: of all agents. met: by
     agent, round by round. word: the name of a round."""
-    order = sorted(range(len(names)), key=lambda agent: place[agent])
+    order = sorted(range(len(names)), key=lambda agent: ranks[agent])
     row_of = {agent: row for row, agent in enumerate(order, start=1)}
 
     def cell(meeting: SwissMeeting) -> str:
@@ -100,32 +99,28 @@ def round_table(
             return "bye"
         share = meeting.share
         sign = "?" if share is None else "+" if share > 0.5 else "=" if share == 0.5 else "-"
-        told = f"{row_of[meeting.opponent]}{sign}"
-        return told if meeting.counts else f"({told})"
+        text = f"{row_of[meeting.opponent]}{sign}"
+        return text if meeting.counts else f"({text})"
 
     most = max(map(len, met), default=0)
     rows = [
-        [str(row_of[agent]), names[agent], *[cell(each) for each in met[agent]]]
+        [str(row_of[agent]), names[agent], *[cell(meeting) for meeting in met[agent]]]
         + [""] * (most - len(met[agent]))
         for agent in order
     ]
     columns = ["row", "agent", *[f"{word} {number}" for number in range(1, most + 1)]]
     note = "*3+*: met the agent of row 3 and won, *3=*: drew, *3-*: lost"
-    if any(each.opponent == BYE for row in met for each in row):
+    if any(meeting.opponent == BYE for row in met for meeting in row):
         note += "; *bye*: had no opponent"
-    if not all(each.counts for row in met for each in row):
+    if not all(meeting.counts for row in met for meeting in row):
         note += "; in brackets: helped another one to its games, and does not count"
     return ResultTable(title, columns, rows, words=(1,), note=f"{note}.")
 
 
 class _SwissScores:
-    """The state of a tournament after all whole rounds of its results.
+    """Scores and points by agent, and whom each has met, after the whole rounds so far."""
 
-    score, points: by agent, of matches and of games. met: by agent, round by round.
-    """
-
-    def __init__(self, names: Sequence[str], results: PairOutcomes) -> None:
-        """A lot orders agents with equal scores."""
+    def __init__(self, names: Names, results: PairOutcomes) -> None:
         self._order = results.chance(0).permutation(len(names)).tolist()
         self.score, self.points = [0.0] * len(names), [0.0] * len(names)
         self.met: list[list[SwissMeeting]] = [[] for _ in names]
@@ -137,7 +132,6 @@ class _SwissScores:
                         self._add(agent, opponent, match)
 
     def _add(self, agent: int, opponent: int, match: PairOutcome | None) -> None:
-        """Note an agent's match; there are no points if all its pairs were skipped."""
         share = 1.0 if match is None else match.share_of(agent)
         self.met[agent].append(SwissMeeting(opponent, share))
         if share is not None:
@@ -145,15 +139,13 @@ class _SwissScores:
             self.points[agent] += 0.0 if match is None else match.points_of(agent)
 
     def buchholz(self, agent: int) -> float:
-        """The sum of the opponents' scores."""
-        opponents = [agent if each.opponent == BYE else each.opponent for each in self.met[agent]]
+        opponents = [agent if met.opponent == BYE else met.opponent for met in self.met[agent]]
         return sum(self.score[opponent] for opponent in opponents)
 
     def drawn(self) -> list[Pairing]:
-        """The next round: from the top, each meets the next below it that it has not met. Of an odd
-        number the last one that has not had a bye gets it."""
+        """Return the next round: from the top, each meets the next that it has not met."""
         ranked = sorted(self._order, key=lambda agent: -self.score[agent])
-        before = {agent: {each.opponent for each in self.met[agent]} for agent in ranked}
+        before = {agent: {meeting.opponent for meeting in self.met[agent]} for agent in ranked}
         before[BYE] = {agent for agent in ranked if BYE in before[agent]}
         return matched(ranked, lambda one, other: other not in before[one])
 
@@ -179,7 +171,7 @@ def matched(ranked: Sequence[int], may_meet: Callable[[int, int], bool]) -> list
             pairs.append((bye, BYE))
     while waiting:
         one = waiting.pop(0)
-        other = next((each for each in waiting if may_meet(one, each)), None)
+        other = next((agent for agent in waiting if may_meet(one, agent)), None)
         if other is None:
             left.append(one)
         else:
@@ -194,8 +186,7 @@ def matched(ranked: Sequence[int], may_meet: Callable[[int, int], bool]) -> list
 def _exchanged(
     pairs: list[Pairing], one: int, other: int, may_meet: Callable[[int, int], bool]
 ) -> list[Pairing]:
-    """Return two pairs in the place of the lowest pair with which two agents can be exchanged; that
-    pair is taken away."""
+    """Take the lowest pair with which two agents can be exchanged; return the two new pairs."""
     for number in reversed(range(len(pairs))):
         for first, second in (pairs[number], pairs[number][::-1]):
             if may_meet(one, first) and may_meet(other, second):

@@ -25,37 +25,14 @@ from typing import Any
 from othello_lab.agents.agent import Agent, Decision, Limits
 from othello_lab.agents.external.program import MOST_PRINTED, explained
 from othello_lab.agents.external_agent import START_SECONDS, observes
-from othello_lab.core.game import (
-    DIED,
-    FAULTS,
-    GARBAGE,
-    HUNG,
-    LATE,
-    RAISED,
-    RESIGNED,
-    PlayerFailure,
-    TimeSpent,
-)
+from othello_lab.core import game
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.confinement import ConfinedProcess, Confinement
 from othello_lab.core.system.forked import ChildSignals
 from othello_lab.core.system.processes import family, is_shortage
-from othello_lab.experiments.playing.agent_server import (
-    LONGEST_TEXT,
-    MOST_LOGGED,
-    plain_position,
-    read_decision,
-    sit,
-)
+from othello_lab.experiments.playing import agent_server, time_account
 from othello_lab.experiments.playing.conditions import GameConditions
-from othello_lab.experiments.playing.time_account import (
-    CONTINUED,
-    FOUND_STOPPED,
-    STALL,
-    STOPPED,
-    TimeAccount,
-)
 from othello_lab.experiments.playing.usage import ResourceMeter, cpu_time, own_ready
 from othello_lab.experiments.record.log import OUTPUT
 
@@ -69,7 +46,9 @@ MOST_KEPT = 1 << 20
 LONGEST_ANSWER = 1 << 20
 """Bytes."""
 _TIMED = ("observe", "decide")  # questions whose time is charged
-_LONGEST = LONGEST_TEXT + 100  # characters of a text that was cut by the agent's process
+_LONGEST = (
+    agent_server.LONGEST_TEXT + 100
+)  # characters of a text that was cut by the agent's process
 _FORK_AGAIN = (0.1, 0.3, 1.0, 3.0)  # seconds
 _TICK = 0.1
 _TIMED_TICK = 0.01  # a pause of everything that is shorter may go unnoticed; grace is longer
@@ -108,10 +87,10 @@ class AgentProxy:
         self._is_stopped = False  # by this judge
         self._asked_in_game = False
         self._outside = self._cpu_then = 0  # nanoseconds of processor time
-        self._asked = 0  # questions so far
+        self._questions = 0  # questions so far
         self._game: list[list[Any]] = []  # questions of this game that were answered
         self._kills = 0
-        self._account = TimeAccount()
+        self._account = time_account.TimeAccount()
         # When, in nanoseconds: last woken, answered, and last seen that nothing was there.
         self._received = self._answered = self._empty = 0
         self._ready = self._worked = 0  # of this process, at the last look
@@ -131,26 +110,26 @@ class AgentProxy:
         patience = self._conditions.prepare_seconds
         if self._process is None:
             patience += self._agent.compile_seconds
-        self._ask(patience, "begin", color.value, plain_position(start), seed)
+        self._ask(patience, "begin", color.value, agent_server.plain_position(start), seed)
 
     def observe(self, move: int, position: Position) -> None:
         patience = self._conditions.patience(self._conditions.limits)
-        self._ask(patience, "observe", move, plain_position(position))
+        self._ask(patience, "observe", move, agent_server.plain_position(position))
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         patience = self._conditions.patience(limits)
-        plain = plain_position(position), [*astuple(limits)]
+        plain = agent_server.plain_position(position), [*astuple(limits)]
         answer = self._ask(patience, "decide", *plain)
         try:
-            return read_decision(answer)
+            return agent_server.read_decision(answer)
         except (TypeError, ValueError):
-            raise PlayerFailure(GARBAGE, f"{answer!r:.500}: not a Decision") from None
+            raise game.PlayerFailure(game.GARBAGE, f"{answer!r:.500}: not a Decision") from None
 
     # ------------------------------------------------------------------ as a stopwatch
 
     def start(self) -> None:
         """The agent is about to be asked for a move, or told of one."""
-        self._gone = TimeSpent(0, 0, 0)
+        self._gone = game.TimeSpent(0, 0, 0)
         self._start()
 
     def _start(self) -> None:
@@ -165,14 +144,14 @@ class AgentProxy:
             self._look(_TICK, False)  # so that what happened before is not its time
             self._account.stopped_since = None  # it was this judge that stopped it
 
-    def stop(self) -> TimeSpent:
+    def stop(self) -> game.TimeSpent:
         """It has answered."""
         if self._conditions.limits.timed:
             self._meter.look()
             self._cpu_then = self._meter.cpu
-            return TimeSpent(*map(sum, zip(self._gone, self._spent(), strict=True)))
+            return game.TimeSpent(*map(sum, zip(self._gone, self._spent(), strict=True)))
         cpu = cpu_time(self._process.number) if self._process else 0
-        return TimeSpent(self._received - self._account.asked, cpu - self._cpu, 0)
+        return game.TimeSpent(self._received - self._account.question_begun, cpu - self._cpu, 0)
 
     @property
     def outside(self) -> int:
@@ -201,7 +180,7 @@ class AgentProxy:
             self._process.signal_all(signal.SIGCONT)
         self._is_stopped = False
 
-    def _spent(self) -> TimeSpent:
+    def _spent(self) -> game.TimeSpent:
         """Return the time from the question to the last message received."""
         used = self._meter.cpu, self._meter.ready + self._meter.stolen
         return self._account.spent(self._answered, self._received, *used)
@@ -217,9 +196,9 @@ class AgentProxy:
         """Let the agent close; it may take until :meth:`kill`."""
         if self._process is not None:
             self.go_on()
-            self._asked += 1
+            self._questions += 1
             with contextlib.suppress(OSError):
-                self._process.send(json.dumps([self._asked, "close"]).encode(), wait=False)
+                self._process.send(json.dumps([self._questions, "close"]).encode(), wait=False)
 
     def closed_within(self, seconds: float) -> bool:
         """Return True if it closes in time; its exceptions are logged."""
@@ -228,8 +207,8 @@ class AgentProxy:
                 self._receive(seconds)
         except _ProcessEnded:
             pass
-        except PlayerFailure as fault:
-            if fault.reason == HUNG:
+        except game.PlayerFailure as fault:
+            if fault.reason == game.HUNG:
                 return False
             what = "raised an exception when it was closed"
             log.error("'%s' %s\n%s", self.name, what, fault.detail)
@@ -250,7 +229,7 @@ class AgentProxy:
         self._process = _forked(self._agent, theirs, confinement, self._conditions.log_level)
         os.close(theirs)
         self._line = b""
-        self._account, self._meter = TimeAccount(), ResourceMeter(self._process.number)
+        self._account, self._meter = time_account.TimeAccount(), ResourceMeter(self._process.number)
         if self._conditions.limits.timed:
             self._process.note_when_sent()
         self._poll = select.poll()
@@ -262,16 +241,14 @@ class AgentProxy:
         self._answer(START_SECONDS, ["prepare"])
 
     def _how_it_ended(self) -> int | str | None:
-        """Return the exit code of its process in words, see :meth:`ForkedProcess.exit_code`, or
-        another reason."""
+        """Return the exit code of its process, or another reason in words."""
         assert self._process is not None
         if not self._process.has_ended(within=_END_SECONDS):
             return "it has closed the line to its supervisor, or does not listen"
         return self._process.exit_code()
 
     def _ask(self, patience: float, *question: Any) -> list[Any]:
-        """Return the agent's answer to this call. Raises PlayerFailure."""
-        asked = list(question)
+        call = list(question)
         told_anew = False
         self._waited = 0
         while True:
@@ -283,7 +260,7 @@ class AgentProxy:
                             self._answer(max(patience, self._conditions.hang_seconds), before)
                     if question[0] in _TIMED:
                         self._start()  # what went before is not its time
-                answer = self._answer(patience, asked)
+                answer = self._answer(patience, call)
                 self._look_after(self._received)
             except _ProcessEnded:
                 self._waited += self._account.patience_used(time.perf_counter_ns(), stops=True)
@@ -296,41 +273,39 @@ class AgentProxy:
                 killed = how in _KILLED
                 self._kills += killed
                 if question[0] == "decide" and self._conditions.limits.timed:
-                    asked[-1] = self._what_is_left(question[-1])
+                    call[-1] = self._what_is_left(question[-1])
                 if not first and (not killed or self._kills >= MOST_KILLS):
-                    raise PlayerFailure(
-                        DIED, how if isinstance(how, str) else f"exit code {how}"
-                    ) from None
+                    why = how if isinstance(how, str) else f"exit code {how}"
+                    raise game.PlayerFailure(game.DIED, why) from None
                 log.warning("the process of '%s' has ended (%s); it gets another", self.name, how)
-            except PlayerFailure as fault:
-                if fault.reason not in (RAISED, RESIGNED):  # else it plays on
+            except game.PlayerFailure as fault:
+                if fault.reason not in (game.RAISED, game.RESIGNED):  # else it plays on
                     self.kill()
                 if not self._conditions.confinement(self._number).allows_children:
                     # It may have failed because it wanted another process.
-                    place = getattr(self._agent, "path", None)
-                    fault.detail = explained(fault.detail, self.name, place)
+                    path = getattr(self._agent, "path", None)
+                    fault.detail = explained(fault.detail, self.name, path)
                 raise
             else:
-                self._game.append(asked)
+                self._game.append(call)
                 return answer
             finally:
                 self._stop()
 
     def _what_is_left(self, limits: list[Any]) -> list[Any]:
-        """Return the limits left for a replacement process, as plain data. At least a tenth is
-        left; nobody is charged for it."""
+        """Return the limits left for a replacement process; at least a tenth, charged to nobody."""
         depth, nodes, *times = limits
         wall, cpu, waited = map(sum, zip(self._gone, self._spent(), strict=True))
         charged = min(wall - waited, round(0.9e9 * max(time or 0.0 for time in times)))
-        self._gone = TimeSpent(wall, cpu, wall - charged)
+        self._gone = game.TimeSpent(wall, cpu, wall - charged)
         return [depth, nodes, *(time and time - charged / 1e9 for time in times)]
 
     def _answer(self, patience: float, question: list[Any]) -> list[Any]:
         assert self._process is not None
         self.go_on()
-        self._asked += 1
+        self._questions += 1
         self._printed_before = self._printed
-        message = json.dumps([self._asked, *question]).encode()
+        message = json.dumps([self._questions, *question]).encode()
         self._received = self._answered = self._empty = time.perf_counter_ns()
         self._account.ask(self._received)
         try:
@@ -338,7 +313,7 @@ class AgentProxy:
         except OSError:
             raise _ProcessEnded from None
         timed = question[0] in _TIMED and self._conditions.limits.timed
-        if timed and (now := time.perf_counter_ns()) - self._received > STALL:
+        if timed and (now := time.perf_counter_ns()) - self._received > time_account.STALL:
             self._meter.look()
             used = self._meter.cpu + self._meter.ready
             # Sending waits for nobody, so it was not run in all the time that it did not work.
@@ -347,7 +322,6 @@ class AgentProxy:
         return self._receive(patience, timed)
 
     def _receive(self, patience: float, timed: bool = False) -> list[Any]:
-        """The answer to the last question; raises Fault or _Ended."""
         answer = self._read()
         while answer is None:
             self._wait(_TIMED_TICK if timed else _TICK)
@@ -374,15 +348,17 @@ class AgentProxy:
             detail = f"no answer for {patience:.3g} s"
             if self._printed - self._printed_before > MOST_PRINTED:
                 many = f"printed more than {MOST_PRINTED >> 20} MiB, {detail}"
-                raise PlayerFailure(GARBAGE, many)
-            raise PlayerFailure(LATE if timed else HUNG, detail)
+                raise game.PlayerFailure(game.GARBAGE, many)
+            raise game.PlayerFailure(game.LATE if timed else game.HUNG, detail)
 
     def _mind_stopped(self, now: int, patience: float) -> None:
         """End a stopped process, if with those that it replaces it was awaited for so long."""
         waited = self._waited + self._account.patience_used(now, stops=True)
         if waited > patience * 1e9:
             self.kill()
-            raise PlayerFailure(HUNG, f"no answer for {patience:.3g} s; its process was stopped")
+            raise game.PlayerFailure(
+                game.HUNG, f"no answer for {patience:.3g} s; its process was stopped"
+            )
 
     def _read(self) -> list[Any] | None:
         """Return the answer, if it is there; handle log records before it."""
@@ -396,20 +372,22 @@ class AgentProxy:
                 if kind == "log":
                     self._log(*answer)
                     self._look(_TICK, False)
-                elif number != self._asked:
+                elif number != self._questions:
                     raise ValueError("an answer that nobody has asked for")
                 elif kind == "raised":
-                    raise _AgentRaised(RAISED, str(answer[0])[:_LONGEST])
-                elif kind == "fault" and answer[0] in FAULTS:
-                    raise PlayerFailure(answer[0], str(answer[1])[:_LONGEST])
+                    raise _AgentRaised(game.RAISED, str(answer[0])[:_LONGEST])
+                elif kind == "fault" and answer[0] in game.FAULTS:
+                    raise game.PlayerFailure(answer[0], str(answer[1])[:_LONGEST])
                 elif kind == "garbage":
-                    raise PlayerFailure(GARBAGE, str(answer[0])[:_LONGEST])
+                    raise game.PlayerFailure(game.GARBAGE, str(answer[0])[:_LONGEST])
                 elif kind in ("ok", "decision"):
                     return answer
                 else:
                     raise ValueError(f"{kind!r:.50} is no answer")
         except (ValueError, TypeError, IndexError, RecursionError) as error:
-            raise PlayerFailure(GARBAGE, f"its process sent what cannot be read: {error}") from None
+            raise game.PlayerFailure(
+                game.GARBAGE, f"its process sent what cannot be read: {error}"
+            ) from None
         if self._process.ended:
             raise _ProcessEnded
         return None
@@ -417,18 +395,17 @@ class AgentProxy:
     # ------------------------------------------------------------------ waiting
 
     def _wait(self, tick: float) -> None:
-        """Wait a moment for something to read from the agent's process, and read it."""
         assert self._process is not None
         begun = time.perf_counter_ns()
-        found = {descriptor for descriptor, _ in self._poll.poll(1000 * tick)}
+        ready = {descriptor for descriptor, _ in self._poll.poll(1000 * tick)}
         self._received = time.perf_counter_ns()
         news = self._children.heard()  # also such as came after the answer
-        answered = self._process.fileno() in found
+        answered = self._process.fileno() in ready
         if news or not answered or self._received - begun > 1e9 * tick:
             if self._conditions.limits.timed:
                 self._meter.look()
             self._look(tick, signal.SIGCONT in news)
-        if self._output in found:
+        if self._output in ready:
             self._take_output()
         if answered:
             self._process.read()
@@ -441,20 +418,23 @@ class AgentProxy:
             self._process.ended = True
 
     def _look(self, tick: float, continued: bool) -> None:
-        """Note the events of the process, and of this one, since the last look. continued: True if
-        this one was stopped meanwhile."""
+        """Note events of the process and of this one; continued: this one was stopped meanwhile."""
         assert self._process is not None
         ready, worked = own_ready(), time.thread_time_ns()
-        own = ready - self._ready, worked - self._worked
+        of_judge = ready - self._ready, worked - self._worked
         self._ready, self._worked = ready, worked
         now, news = time.perf_counter_ns(), []
         with contextlib.suppress(ChildProcessError):
             options = os.WSTOPPED | os.WCONTINUED | os.WNOHANG
-            while (found := os.waitid(os.P_PID, self._process.number, options)) is not None:
-                news.append(CONTINUED if found.si_code == os.CLD_CONTINUED else STOPPED)
-        if self._meter.stopped and STOPPED not in news:
-            news.insert(0, FOUND_STOPPED)
-        self._account.see(now, int(1e9 * tick), *own, continued, news)
+            while (event := os.waitid(os.P_PID, self._process.number, options)) is not None:
+                news.append(
+                    time_account.CONTINUED
+                    if event.si_code == os.CLD_CONTINUED
+                    else time_account.STOPPED
+                )
+        if self._meter.stopped and time_account.STOPPED not in news:
+            news.insert(0, time_account.FOUND_STOPPED)
+        self._account.see(now, int(1e9 * tick), *of_judge, continued, news)
 
     def _look_after(self, now: int) -> None:
         """End a process that is stopped for good, or has taken more than it may."""
@@ -465,7 +445,7 @@ class AgentProxy:
             self._process.ended = True
         if (too_much := self._too_much(now)) is not None:
             self.kill()
-            raise PlayerFailure(DIED, too_much)
+            raise game.PlayerFailure(game.DIED, too_much)
 
     def _too_much(self, now: int) -> str | None:
         """Return what the agent has taken beyond its bounds, and these; None for nothing."""
@@ -483,29 +463,27 @@ class AgentProxy:
         return None
 
     def _take_output(self, to_the_end: bool = False) -> None:
-        """Log the agent's output, line by line. to_the_end: True for a process that has ended."""
-        found = b""
+        output = b""
         with contextlib.suppress(BlockingIOError):
-            found = os.read(self._output, 1 << 16)
-            if not found and not to_the_end:  # closed by the agent
+            output = os.read(self._output, 1 << 16)
+            if not output and not to_the_end:  # closed by the agent
                 self._poll.unregister(self._output)
-        if to_the_end and (found or self._line):
-            found += b"\n"
+        if to_the_end and (output or self._line):
+            output += b"\n"
         left = MOST_KEPT - self._printed
-        self._printed += len(found)
+        self._printed += len(output)
         if left <= 0:
             return
-        *lines, self._line = (self._line + found[:left]).split(b"\n")
+        *lines, self._line = (self._line + output[:left]).split(b"\n")
         if self._printed >= MOST_KEPT:
             lines += [self._line, b"it has printed too much; the rest is dropped"]
         for line in lines:
             _handle(OUTPUT, OUTPUT, logging.INFO, f"{self.name}: {line.decode(errors='replace')}")
 
     def _log(self, level: Any, name: Any, text: Any) -> None:
-        """Handle a log record from the agent's process."""
         if not (type(level) is int and type(name) is str and type(text) is str):
             raise ValueError("a log record that is none")
-        left = MOST_LOGGED - self._logged
+        left = agent_server.MOST_LOGGED - self._logged
         self._logged += len(text)
         if left > 0:
             more = "" if len(text) < left else "\nit has logged too much; the rest is dropped"
@@ -514,7 +492,7 @@ class AgentProxy:
             _handle("agent", name, max(0, min(level, 100)), said)
 
 
-class _AgentRaised(PlayerFailure):
+class _AgentRaised(game.PlayerFailure):
     """The agent raised an exception; its process lives on."""
 
 
@@ -522,7 +500,6 @@ log = logging.getLogger("lab.games")
 
 
 def _handle(logger: str, name: str, level: int, text: str) -> None:
-    """Log a record of an agent."""
     to = logging.getLogger(logger)
     to.handle(to.makeRecord(name, level, "", 0, text, (), None))
 
@@ -533,7 +510,7 @@ def _forked(agent: Agent, output: int, confinement: Confinement, log_level: int)
     while True:
         try:
             return ConfinedProcess(
-                sit,
+                agent_server.sit,
                 agent,
                 confinement.allows_children,
                 log_level,

@@ -55,7 +55,6 @@ class _AgentServer:
         root.setLevel(log_level)
 
     def serve(self) -> None:
-        """Answer until the line ends, or the agent has been closed."""
         call = ""
         while call != "close":
             try:
@@ -73,8 +72,6 @@ class _AgentServer:
     def _send(self, message: bytes) -> None:
         with self._lock:
             self._link.send(message)
-
-    # ------------------------------------------------------------------ calls
 
     def _make(self) -> None:
         if isinstance(self._agent, ExternalAgent):
@@ -108,7 +105,6 @@ def _encoded(message: list[Any]) -> bytes:
 
 
 def _text(error: BaseException) -> str:
-    """A traceback, cut if it is long."""
     try:
         text = "".join(traceback.format_exception(error))
     except BaseException as another:  # its own methods are the agent's, too
@@ -124,8 +120,7 @@ def _cut(text: str) -> str:
 
 
 class _SendText(logging.Handler):
-    """Log handler that sends records as text; a process that the agent has started prints them
-    instead."""
+    """Log handler that sends records as text; a child of the agent's process prints them."""
 
     def __init__(self, send: Any) -> None:
         super().__init__()
@@ -145,9 +140,6 @@ class _SendText(logging.Handler):
             if self._left <= 0:
                 text = "it has logged too much; the rest is dropped"
             self._send_message(_encoded([None, "log", record.levelno, str(record.name), text]))
-
-
-# ---------------------------------------------------------------------- plain data
 
 
 def plain_position(position: Position) -> list[Any]:

@@ -92,8 +92,7 @@ def play_all(
 def _compiled_players(
     conditions: GameConditions, games: Sequence[ScheduledGame]
 ) -> tuple[CompiledPlayer, CompiledPlayer] | None:
-    """Return the agents of games as compiled players, the first game's Black first; None if they
-    are not, or if a record has an impossible seed, a case for the judge."""
+    """Return the compiled players of games, the first game's Black first, if they are."""
     if not all(0 <= game.seed < _MOST_SEED for game in games):
         return None
     black, white = (
@@ -122,10 +121,7 @@ def _play(
     first: int,
     watch: GameMonitor,
 ) -> Sequence[PlayedGame]:
-    """Play games of the same two agents; whole pairs, fewer if it was told to stop.
-
-    first: the agent of the first player, by number.
-    """
+    """Play games of the same two agents, whole pairs; first: the agent of the first player."""
     played: Sequence[PlayedGame] = []
     before_call: BeforeCall = watch.call
     pairs = [game.pair for game in games]
@@ -151,24 +147,21 @@ def _in_compiled_code(
     first: int,
     watch: GameMonitor,
 ) -> tuple[GameBlock, bool]:
-    """Return as many games as the kernel plays, and True if it doubts a move of the next one.
-
-    first: the agent of the first player, by number.
-    """
+    """Return as many games as the kernel plays, and True if it doubts a move of the next one."""
     scheduled = np.array([_SCHEDULED(game) for game in games], dtype=np.int64).T.copy()
     table = np.zeros((len(games), recorded_games.RECORDED), dtype=np.int64)
     _, _, black, _, seeds = scheduled
     table[:, layout.BLACK] = black != first
     table[:, layout.BLACK_SEED], table[:, layout.WHITE_SEED] = seeds, seeds + 1
     lines = _set_up([game.opening for game in games], conditions.rules, table)
-    about = lines, conditions.rules, watch.address, conditions.record_moves
-    number, content = recorded_games.play_recorded(players, table, *about)
+    settings = lines, conditions.rules, watch.address, conditions.record_moves
+    number, content = recorded_games.play_recorded(players, table, *settings)
     watch.rest()
     doubted = number < len(games) and table[number, layout.END] < 0
     numbers = np.concatenate([scheduled[:, :number], table[:number, recorded_games.RESULT :].T])
     openings = {
-        place: game.opening.text
-        for place, game in enumerate(games[:number])
+        number_of_game: game.opening.text
+        for number_of_game, game in enumerate(games[:number])
         if not game.opening.begins_transcript
     }
     block = GameBlock(numbers, content, openings, conditions.record_moves)

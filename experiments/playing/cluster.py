@@ -62,7 +62,6 @@ class _Member:
 
     @property
     def where(self) -> str:
-        """Its name in messages."""
         plain = self.name in ("", self.address)
         return f"worker {self.address}" if plain else f"worker {self.name} at {self.address}"
 
@@ -138,20 +137,19 @@ class Cluster:
         self._ring()
 
     def _look_for_workers(self) -> None:
-        """Invite workers that have joined, forget lost ones."""
         if self._client.status == "closed":
             self._broken = "the scheduler does not answer any more"
         if self._client.status != "running":
             return
-        found = self._client.scheduler_info(n_workers=-1)["workers"]
+        present = self._client.scheduler_info(n_workers=-1)["workers"]
         for address, member in [*self._members.items()]:
             gone = member.state == READY and member.lease.status != "finished"
-            if address not in found or member.state == LOST or gone:
+            if address not in present or member.state == LOST or gone:
                 del self._members[address]
                 member.release()
                 if member.has_played:
                     log.warning("%s is gone", member.where)
-        for address, facts in found.items():
+        for address, facts in present.items():
             if address not in self._members:
                 self._invite(address, str(facts["name"]), facts["nthreads"])
         states = {member.state for member in self._members.values()} - {REFUSED}
@@ -170,7 +168,6 @@ class Cluster:
     # ------------------------------------------------------------------ threads of members
 
     def _welcome(self, member: _Member) -> None:
-        """Wait for the answer to the invitation."""
         try:
             member.lease.result()
         except Exception as error:
@@ -207,9 +204,8 @@ class Cluster:
                     member.has_played = True
                 # Not Client.get_executor(): a future of its never ends if the worker is lost after
                 # the task, but before it has passed the result on.
-                for message in self._submit(
-                    member.address, work, member.lease, member.key, task
-                ).result():
+                call = self._submit(member.address, work, member.lease, member.key, task)
+                for message in call.result():
                     line.send_bytes(message)
         except WorkerDied:
             self._add_line(member)  # to another process there
@@ -222,7 +218,6 @@ class Cluster:
             line.close()
 
     def _submit(self, address: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Dask's future of a call on this worker and no other."""
         return self._client.submit(
             function, *args, workers=[address], allow_other_workers=False, pure=False, **kwargs
         )

@@ -23,16 +23,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from othello_lab.core.system.settings import ConfigError
+from othello_lab.experiments.playing import fork_server
 from othello_lab.experiments.playing.batch import GameMonitor
 from othello_lab.experiments.playing.conditions import RemoteConditions
-from othello_lab.experiments.playing.fork_server import (
-    BEGUN,
-    LOG,
-    ForkServer,
-    Start,
-    read_message,
-    start_fork_server,
-)
 from othello_lab.experiments.playing.tasks import WorkerContext, WorkerDied, start_worker
 from othello_lab.experiments.record.provenance import COMMIT, differences, versions
 
@@ -58,11 +51,11 @@ class Assignment:
             elsewhere,
             versions(elsewhere.config["agents"]),
             os.getcwd(),
-            [os.path.abspath(place) for place in sys.path],
+            [os.path.abspath(folder) for folder in sys.path],
         )
 
 
-_leases: dict[str, tuple[ForkServer, queue.SimpleQueue[Connection]]] = {}
+_leases: dict[str, tuple[fork_server.ForkServer, queue.SimpleQueue[Connection]]] = {}
 """In a Dask worker: the fork server of each lease, and its processes that have no task."""
 
 
@@ -78,7 +71,7 @@ class Lease:
 
         worker = get_worker()
         try:
-            server = start_fork_server(partial(_prepare, assignment, str(worker.name)))
+            server = fork_server.start_fork_server(partial(_prepare, assignment, str(worker.name)))
             _leases[key] = server, queue.SimpleQueue()
             weakref.finalize(self, _end, key)
             for _ in range(worker.state.nthreads):
@@ -92,13 +85,13 @@ def _add_process(key: str) -> None:
     server, free = _leases[key]
     server.add_worker()
     line = server.joined.pop()
-    kind = LOG
-    while kind != BEGUN:
+    kind = fork_server.LOG
+    while kind != fork_server.BEGUN:
         try:
-            kind, content = read_message(line.recv_bytes())
+            kind, content = fork_server.read_message(line.recv_bytes())
         except (EOFError, OSError):
             raise BrokenExecutor("a process could not begin") from None
-        if kind == LOG:
+        if kind == fork_server.LOG:
             logging.getLogger(content.name).handle(content)
     free.put(line)
 
@@ -118,7 +111,7 @@ def work(lease: object, key: str, task: bytes) -> list[bytes]:
     line, messages = free.get(), list[bytes]()
     try:
         line.send_bytes(task)
-        while not messages or messages[-1][:1] == LOG:
+        while not messages or messages[-1][:1] == fork_server.LOG:
             messages.append(line.recv_bytes())
     except (EOFError, OSError):
         _add_process(key)
@@ -130,12 +123,11 @@ def work(lease: object, key: str, task: bytes) -> list[bytes]:
 # ---------------------------------------------------------------------- in its fresh processes
 
 
-def _prepare(assignment: Assignment, name: str) -> tuple[Start, float]:
-    """Return the way to begin a worker, and the patience with its players; ConfigError if any
-    version is not the driver's. name: of the Dask worker."""
+def _prepare(assignment: Assignment, name: str) -> tuple[fork_server.Start, float]:
+    """Return the way to begin a worker, and the patience with its players; ConfigError."""
     if Path(assignment.folder).is_dir():
         os.chdir(assignment.folder)
-    sys.path += [place for place in assignment.path if place not in sys.path]
+    sys.path += [folder for folder in assignment.path if folder not in sys.path]
     importlib.invalidate_caches()
     config = assignment.elsewhere.config
     here = versions(config["agents"])

@@ -32,15 +32,8 @@ from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
+from othello_lab.core.system import processes
 from othello_lab.core.system.forked import ChildSignals, fork
-from othello_lab.core.system.processes import (
-    adopt_orphans,
-    die_with_parent,
-    end_descendants,
-    is_stopped,
-    send_signal,
-    signal_at_parents_end,
-)
 from othello_lab.core.system.shared_memory import keep_from_children, shared
 from othello_lab.experiments.playing.batch import GameMonitor
 from othello_lab.experiments.record.log import SendRecords, log_only_to
@@ -117,8 +110,8 @@ class ForkServer:
             while (left := until - time.monotonic()) > 0:
                 if select.select([self], [], [], left)[0]:
                     self.hear()
-            end_descendants([self._number])
-            send_signal(self._number, signal.SIGKILL)
+            processes.end_descendants([self._number])
+            processes.send_signal(self._number, signal.SIGKILL)
         self._control.close()
         with contextlib.suppress(ChildProcessError):
             os.waitpid(self._number, 0)
@@ -206,8 +199,8 @@ class _ForkServerProcess:
         self._control, self._start, self._hang_seconds = control, start, hang_seconds
         # A signal to all processes of a terminal or a job is for the driver to handle.
         os.setsid()
-        adopt_orphans()
-        signal_at_parents_end(signal.SIGCHLD)
+        processes.adopt_orphans()
+        processes.signal_at_parents_end(signal.SIGCHLD)
         self._signals = ChildSignals()
         self._workers: dict[int, GameMonitor] = {}  # by number of the process
         self._below = 0  # the fork server that serves the driver; 0: this one does
@@ -215,8 +208,7 @@ class _ForkServerProcess:
         self._looked = time.monotonic()
 
     def live(self, above: int) -> None:
-        """Serve until the driver closes its end, or wait for the fork server that does. above: the
-        fork server that waits for this one; -1 for none."""
+        """Serve until the driver ends, or wait for the server below. above: the upper one."""
         while True:
             if not self._below and os.getppid() != above:
                 self._below = fork(partial(self._live_below, os.getpid()))
@@ -234,13 +226,12 @@ class _ForkServerProcess:
             select.select([self._signals], [], [], until - time.monotonic())
             self._signals.heard()
             self._bury()
-        end_descendants([os.getpid()])
+        processes.end_descendants([os.getpid()])
 
     def _live_below(self, above: int) -> None:
         _ForkServerProcess(self._control, self._start, self._hang_seconds).live(above)
 
     def _serve(self) -> bool:
-        """Fork a worker for a socket that has arrived; return False at the driver's end."""
         try:
             message, descriptors, _, _ = socket.recv_fds(self._control, _NUMBER.size, 1)
         except ConnectionError:  # it ended without hearing the last news
@@ -257,8 +248,7 @@ class _ForkServerProcess:
         return True
 
     def _bury(self) -> bool:
-        """Let processes go that have ended, and end what they leave, which belongs to this process
-        now. Return False if the fork server below has ended by itself, as the driver has."""
+        """Bury ended processes and what they leave; False if the server below ended by itself."""
         ended: dict[int, int] = {}
         with contextlib.suppress(ChildProcessError):
             while (child := os.waitpid(-1, os.WNOHANG))[0]:
@@ -273,7 +263,7 @@ class _ForkServerProcess:
             if goes_on:
                 self._tell("the process that starts workers was killed; another one goes on")
         if ended:
-            end_descendants([os.getpid()], {*self._workers, self._below} - {0})
+            processes.end_descendants([os.getpid()], {*self._workers, self._below} - {0})
         return goes_on
 
     def _look(self, above: int) -> None:
@@ -281,7 +271,7 @@ class _ForkServerProcess:
         seconds: when all of us are stopped, nobody looks."""
         others = {self._below, above if os.getppid() == above else 0} - {0}
         for number in {*self._workers, *others}:
-            self._stopped[number] = self._stopped[number] + 1 if is_stopped(number) else 0
+            self._stopped[number] = self._stopped[number] + 1 if processes.is_stopped(number) else 0
             if self._stopped[number] * _LOOK_SECONDS > STOPPED_SECONDS:
                 self._kill(number, f"a worker that was stopped for {STOPPED_SECONDS} s is killed")
         for number, monitor in self._workers.items():
@@ -290,7 +280,7 @@ class _ForkServerProcess:
 
     def _kill(self, number: int, why: str) -> None:
         self._tell(why)
-        send_signal(number, signal.SIGKILL)
+        processes.send_signal(number, signal.SIGKILL)
 
     def _tell(self, news: str) -> None:
         with contextlib.suppress(OSError):
@@ -298,14 +288,14 @@ class _ForkServerProcess:
 
     def _be_worker(self, parent: int, name: int, driver: Connection, memory: Any) -> None:
         self._control.close()
-        die_with_parent(parent)
+        processes.die_with_parent(parent)
         keep_from_children(memory)
         multiprocessing.current_process().name = f"worker-{name}"
         try:
             with contextlib.suppress(EOFError, OSError):  # the driver is gone
                 _work(driver, partial(self._start, GameMonitor(memory)))
         finally:
-            end_descendants([os.getpid()])
+            processes.end_descendants([os.getpid()])
 
 
 # ---------------------------------------------------------------------- worker
@@ -322,7 +312,7 @@ def _work(driver: Connection, start: Callable[[], Any]) -> None:
 
     log_only_to(SendRecords(send_record))
     try:
-        place = start()
+        context = start()
     except Exception:
         log.exception("a worker could not begin")
         return
@@ -330,11 +320,11 @@ def _work(driver: Connection, start: Callable[[], Any]) -> None:
     while task := driver.recv_bytes():
         function, argument = pickle.loads(task)
         try:
-            answer = message_of(RESULT, function(place, argument))
+            answer = message_of(RESULT, function(context, argument))
         except Exception as error:
             answer = message_of(ERROR, _sendable(error))
         driver.send_bytes(answer)
-    place.end()
+    context.end()
 
 
 def _sendable(error: Exception) -> Exception:

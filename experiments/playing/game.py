@@ -75,7 +75,6 @@ def note_finished(conditions: GameConditions, games: Iterable[PlayedGame]) -> No
 
 
 def _to_row(conditions: GameConditions, game: ScheduledGame, played: GameRecord) -> PlayedGame:
-    """The rows of the record for a game that was played."""
     plies = [*played.plies, *([played.too_late] if played.too_late else [])]
     first = len(played.opening) + 1
     turns = [_turn(game, number, ply) for number, ply in enumerate(plies, start=first)]
@@ -168,13 +167,12 @@ def _last_line(text: str) -> str:
 
 
 def _turn(game: ScheduledGame, number: int, ply: Ply) -> Any:
-    """The MoveRow of a turn."""
     agent = game.black if ply.color is Color.BLACK else game.white
-    about: tuple[Any, ...] = ()
+    costs: tuple[Any, ...] = ()
     if (decision := ply.decision) is not None:
         wall, cpu, *rest = _times(ply)
-        about = (decision.value, decision.depth, wall, cpu, *_counts(decision.stats), *rest)
-    return MoveRow(game.number, number, agent, ply.move, *about)
+        costs = (decision.value, decision.depth, wall, cpu, *_counts(decision.stats), *rest)
+    return MoveRow(game.number, number, agent, ply.move, *costs)
 
 
 def close_all(agents: Mapping[str, Agent]) -> None:

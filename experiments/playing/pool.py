@@ -18,14 +18,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, Protocol
 
-from othello_lab.experiments.playing.fork_server import (
-    BEGUN,
-    BROKEN,
-    END_SECONDS,
-    LOG,
-    RESULT,
-    read_message,
-)
+from othello_lab.experiments.playing import fork_server
 from othello_lab.experiments.playing.tasks import Answer, TaskFunction, WorkerDied, Workers
 
 _FAILED_STARTS = 10
@@ -67,7 +60,6 @@ class _Worker:
     tasks: dict[int, memoryview] = field(default_factory=dict)
 
     def fileno(self) -> int:
-        """Of its connection."""
         return self.line.fileno()
 
 
@@ -119,7 +111,7 @@ class WorkerPool(Workers):
         for worker in self._workers:
             with contextlib.suppress(OSError):  # it may be dead
                 worker.line.send_bytes(b"")
-        until = time.monotonic() + END_SECONDS
+        until = time.monotonic() + fork_server.END_SECONDS
         living: list[Any] = [*self._workers]
         while living and (left := until - time.monotonic()) > 0:
             for ready in wait(living, left):
@@ -131,8 +123,8 @@ class WorkerPool(Workers):
 
     def _send(self) -> None:
         """Send tasks to workers that have none, and then to those that have one."""
-        while self._waiting and (ready := [each for each in self._workers if each.has_begun]):
-            worker = min(ready, key=lambda each: len(each.tasks))
+        while self._waiting and (ready := [worker for worker in self._workers if worker.has_begun]):
+            worker = min(ready, key=lambda worker: len(worker.tasks))
             number, message = self._waiting[0]
             if len(worker.tasks) > 1 or (worker.tasks and len(message) > _AHEAD):
                 return
@@ -142,13 +134,12 @@ class WorkerPool(Workers):
                 worker.line.send_bytes(message)
 
     def _message(self, worker: _Worker) -> tuple[bytes, Any] | None:
-        """Return a worker's next message, and handle a log record; None if the worker has ended, or
-        sent what cannot be read."""
+        """Return a worker's next message, its log records handled; None if the worker has ended."""
         try:
-            kind, content = read_message(worker.line.recv_bytes())
+            kind, content = fork_server.read_message(worker.line.recv_bytes())
         except Exception:
             return None
-        if kind == LOG:
+        if kind == fork_server.LOG:
             logging.getLogger(content.name).handle(content)
         return kind, content
 
@@ -157,12 +148,16 @@ class WorkerPool(Workers):
         if message is None:
             return self._bury(worker)
         kind, content = message
-        if kind == BEGUN:
+        if kind == fork_server.BEGUN:
             worker.has_begun, self._failed_starts = True, 0
-        elif kind != LOG:
+        elif kind != fork_server.LOG:
             number = next(iter(worker.tasks))
             del worker.tasks[number]
-            return [Answer(number, content) if kind == RESULT else Answer(number, error=content)]
+            return [
+                Answer(number, content)
+                if kind == fork_server.RESULT
+                else Answer(number, error=content)
+            ]
         return []
 
     def _bury(self, worker: _Worker) -> list[Answer]:
@@ -171,7 +166,7 @@ class WorkerPool(Workers):
         self._workers.remove(worker)
         self._failed_starts += not worker.has_begun
         if self._failed_starts >= _FAILED_STARTS:
-            raise BrokenExecutor(BROKEN)
+            raise BrokenExecutor(fork_server.BROKEN)
         under_way, others = [*worker.tasks][:1], [*worker.tasks.items()][1:]
         self._waiting.extendleft(others)
         self._source.add_worker()

@@ -19,9 +19,12 @@ import os
 import pickle
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from othello_lab.core.game import FAIR_ENDS, Decision, valid_answer
 from othello_lab.core.position import Position
@@ -30,11 +33,12 @@ from othello_lab.core.system.processes import adopt_orphans, end_descendants, re
 from othello_lab.core.system.scratch import remove_abandoned
 from othello_lab.core.system.settings import one_line
 from othello_lab.core.system.shared_memory import STOP_AT_ONCE, keep_from_children
-from othello_lab.experiments.pairing.schedule import PickledPairs, ScheduledGame
+from othello_lab.experiments.pairing.schedule import Pair, PairQueue, PickledPairs, ScheduledGame
 from othello_lab.experiments.playing.agent_proxy import AgentProxy
 from othello_lab.experiments.playing.batch import GameMonitor, play_all
 from othello_lab.experiments.playing.conditions import GameConditions
 from othello_lab.experiments.playing.game import close_all, play
+from othello_lab.experiments.record.game_block import GameBlock
 from othello_lab.experiments.record.log import name_game
 from othello_lab.experiments.record.store import PlayedGame, Tables
 
@@ -139,8 +143,7 @@ class WorkerContext:
         return [seat for seat in self._seats.values() if seat.number is not None]
 
     def _make_room(self) -> None:
-        """Let the agents go that have not played for longest, so that no more than MOST_SEATED have
-        processes."""
+        """Let agents go that have not played for longest, so that MOST_SEATED have processes."""
         seated = self._seated()
         for seat in seated[: max(0, len(seated) - MOST_SEATED)]:
             seat.begin_to_close()
@@ -154,7 +157,6 @@ class WorkerContext:
             raise TimeoutError
 
     def _end_strays(self) -> None:
-        """End processes that agents have left behind."""
         known = [seat.number for seat in self._seated() if seat.number is not None]
         end_descendants([os.getpid()], known)
         reap(known)
@@ -192,19 +194,17 @@ def start_worker(conditions: GameConditions, monitor: GameMonitor) -> WorkerCont
     return WorkerContext(conditions, monitor)
 
 
-# ---------------------------------------------------------------------- functions of tasks
-
 TaskFunction = Callable[..., Any]
 """Does a task; called with the place and the task's argument, in any process. It can be pickled,
 and so can its argument and result."""
 
 
-def play_pairs(place: WorkerContext, pairs: PickledPairs, apart: bool = False) -> bytes:
+def play_pairs(context: WorkerContext, pairs: PickledPairs, apart: bool = False) -> bytes:
     """Play pairs; return sequences of PlayedGames, pickled together. They are fewer than asked for
     if the run is stopped meanwhile, but always whole pairs."""
     played: list[Sequence[PlayedGame]] = []
     with contextlib.suppress(RunInterrupted):
-        played.extend(place.play(pairs, apart))
+        played.extend(context.play(pairs, apart))
     return pickle.dumps(played, pickle.HIGHEST_PROTOCOL)
 
 
@@ -212,23 +212,20 @@ Job = Callable[[WorkerContext, Any], Tables]
 """What is done with the content of a piece; it can be pickled."""
 
 
-def work_on(job: Job, place: WorkerContext, pieces: Sequence[Task]) -> list[TaskResult]:
+def work_on(job: Job, context: WorkerContext, pieces: Sequence[Task]) -> list[TaskResult]:
     """Return the results of pieces of a study; fewer if it is to stop meanwhile."""
     done: list[TaskResult] = []
     with contextlib.suppress(RunInterrupted):
         for piece in pieces:
-            if place.conditions.stopping:
+            if context.conditions.stopping:
                 break
             try:
-                done.append(TaskResult(piece.number, job(place, piece.content)))
+                done.append(TaskResult(piece.number, job(context, piece.content)))
             except Exception as error:
                 logging.getLogger("lab.studies").exception("piece %d failed", piece.number)
                 why = f"{type(error).__name__}: {one_line(error)}"
                 done.append(TaskResult(piece.number, {}, why))
     return done
-
-
-# ---------------------------------------------------------------------- who does them
 
 
 class WorkerDied(Exception):
@@ -285,8 +282,8 @@ class ThisProcess(Workers):
 
     number, task_seconds = 1, 0.0
 
-    def __init__(self, place: WorkerContext) -> None:
-        self._place = place
+    def __init__(self, context: WorkerContext) -> None:
+        self._context = context
         self._task: tuple[TaskFunction, Any] | None = None
 
     @property
@@ -300,7 +297,177 @@ class ThisProcess(Workers):
     def answers(self) -> list[Answer]:
         assert self._task is not None
         (function, argument), self._task = self._task, None
-        return [Answer(0, function(self._place, argument))]
+        return [Answer(0, function(self._context, argument))]
 
     def close(self) -> None:
-        self._place.end()
+        self._context.end()
+
+
+_LARGEST_TASK = 2048  # pairs, of which each task is a transaction of the record
+MOST_DEATHS = 3
+"""A pair that so many workers died of, while it was all they had to play, is skipped."""
+
+
+class PairResult(NamedTuple):
+    """The result of a pair.
+
+    number: of the pair, in the schedule. games: its two games; none if it was skipped because
+    workers died of it.
+    """
+
+    number: int
+    games: list[PlayedGame]
+
+
+def by_pair(games: Iterable[PlayedGame]) -> list[PairResult]:
+    """Return games as the results of their pairs. The games of a pair follow each other."""
+    pairs = groupby(games, key=lambda played: played.game.pair)
+    return [PairResult(number, list(played)) for number, played in pairs]
+
+
+PairResults = PairResult | GameBlock
+"""The result of a pair, or the games of several pairs that were played together."""
+
+
+def results_of(games: Sequence[PlayedGame]) -> list[PairResults]:
+    """Return whole pairs of games as results: a block as it is, others pair by pair."""
+    return [games] if isinstance(games, GameBlock) else [*by_pair(games)]
+
+
+def pairs_of(results: Iterable[PairResults]) -> Iterator[PairResult]:
+    """Yield the results of single pairs."""
+    for result in results:
+        yield from by_pair(result) if isinstance(result, GameBlock) else [result]
+
+
+class TaskFailed(Exception):
+    """A worker could not do its task, for a reason that is not an agent's."""
+
+
+class TaskRunner:
+    """Plays the games of a run, or works on the tasks of a study, until asked to stop.
+
+    Only a few tasks are under way at a time, each of as many pairs or pieces as take about
+    ``task_seconds`` of the workers, so memory does not grow with the length of the run. If a worker
+    dies, what its task had is done again one by one; nobody knows the pair at fault among several,
+    so that death counts for none of them. A pair is skipped when three workers have died that had
+    nothing else to play.
+    """
+
+    def __init__(
+        self, workers: Workers, stop: Callable[[], bool], play: TaskFunction = play_pairs
+    ) -> None:
+        """stop: once it returns True nothing new is handed out. (Workers drop or finish their tasks
+        as the stop signal says.) play: a worker's function for PickledPairs."""
+        self._workers, self._stop, self._play = workers, stop, play
+
+    def __call__(self, draw: PairQueue) -> Iterator[list[PairResults]]:
+        """Play what is drawn; yield results in batches, in no fixed order."""
+        return self.play(draw.take)
+
+    def play(self, take: Callable[[int], list[Pair]]) -> Iterator[list[PairResults]]:
+        """Play pairs. take: hands out at most this many."""
+        return _RunningTasks[Pair, PairResults](
+            self._workers,
+            self._stop,
+            take,
+            lambda pair: pair[0].pair,
+            lambda pairs, again: (
+                partial(self._play, apart=True) if again else self._play,
+                PickledPairs(pairs),
+            ),
+            _read,
+            lambda number: PairResult(number, []),
+        ).results()
+
+    def work(self, job: Job, pieces: Sequence[Task]) -> Iterator[list[TaskResult]]:
+        """Work on tasks; yield their results in batches, in no fixed order."""
+        waiting = deque(pieces)
+        return _RunningTasks[Task, TaskResult](
+            self._workers,
+            self._stop,
+            lambda most: [waiting.popleft() for _ in range(min(most, len(waiting)))],
+            lambda piece: piece.number,
+            lambda pieces, _: (partial(work_on, job), pieces),
+            lambda results: results,
+            lambda number: TaskResult(number, {}, f"the worker died {MOST_DEATHS} times"),
+        ).results()
+
+
+def _read(pickled: bytes) -> list[PairResults]:
+    return [result for part in pickle.loads(pickled) for result in results_of(part)]
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@dataclass
+class _RunningTasks(Generic[Item, Result]):
+    """The work under way: pairs of games, or tasks of a study.
+
+    take: hands out at most this many items. task: makes a worker's function and its argument of
+    them; its second argument is True for one that a worker has died of. read: makes results of the
+    function's value. lost: makes that of an item of which MOST_DEATHS workers died.
+    """
+
+    workers: Workers
+    stop: Callable[[], bool]
+    take: Callable[[int], list[Item]]
+    number: Callable[[Item], int]
+    task: Callable[[list[Item], bool], tuple[TaskFunction, Any]]
+    read: Callable[[Any], list[Result]]
+    lost: Callable[[int], Result]
+
+    def results(self) -> Iterator[list[Result]]:
+        self._running: dict[int, list[Item]] = {}
+        self._again: deque[Item] = deque()
+        self._deaths: Counter[int] = Counter()
+        self._size = 1  # items in a task
+        self._since, self._finished = time.perf_counter(), 0
+        while self._hand_out():
+            if results := self._collect():
+                self._hand_out()
+                yield results
+
+    def _hand_out(self) -> bool:
+        """Give the workers something to do; return False if all is done for the moment."""
+        while not self.stop():
+            if not self.workers.room:
+                return True
+            items = [self._again.popleft()] if self._again else self.take(self._size)
+            if not items:
+                break
+            again = len(items) == 1 and self._deaths[self.number(items[0])] > 0
+            number = self.workers.give(*self.task(items, again))
+            self._running[number] = items
+        return bool(self._running)
+
+    def _collect(self) -> list[Result]:
+        results = []
+        for answer in self.workers.answers():
+            if (items := self._running.pop(answer.number, None)) is not None:
+                results += self._results(answer, items)
+        if self._finished:
+            seconds = (time.perf_counter() - self._since) * self.workers.number / self._finished
+            self._size = max(1, min(_LARGEST_TASK, round(self.workers.task_seconds / seconds)))
+        return results
+
+    def _results(self, answer: Answer, items: list[Item]) -> list[Result]:
+        if isinstance(answer.error, WorkerDied):
+            return self._died_of(items)
+        if answer.error is not None:
+            raise TaskFailed(one_line(answer.error))
+        self._finished += len(items)
+        return self.read(answer.value)
+
+    def _died_of(self, items: list[Item]) -> list[Result]:
+        """A worker died that had these: they are done again, or given up."""
+        if len(items) == 1:
+            number = self.number(items[0])
+            self._deaths[number] += 1
+            if self._deaths[number] == MOST_DEATHS:
+                return [self.lost(number)]
+            log.info("a worker died of pair or piece %d, which is done again", number)
+        self._again += items
+        return []

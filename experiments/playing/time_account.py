@@ -38,7 +38,7 @@ class TimeAccount:
 
     def ask(self, now: int) -> None:
         """Note the beginning of a question."""
-        self.asked = self._last = now
+        self.question_begun = self._last = now
         self._pauses: list[tuple[int, int]] = []
         self._stalls: list[tuple[int, int]] = []
 
@@ -49,9 +49,9 @@ class TimeAccount:
         used: the player's part of that time, as it had the question already: processor time, and
         time it stood ready itself. The rest is not charged.
         """
-        unsent = min(sent - self.asked, idle) - used
+        unsent = min(sent - self.question_begun, idle) - used
         if unsent > 0:
-            self._pauses.append((self.asked, self.asked + unsent))
+            self._pauses.append((self.question_begun, self.question_begun + unsent))
 
     def see(
         self,
@@ -91,16 +91,16 @@ class TimeAccount:
         """Return the time waited for the player, without the supervisor's stops. stops: with those
         of the player."""
         spans = self._stalls if stops else self._stalls + self._stops(now)
-        return now - self.asked - _covered(spans, self.asked, now)
+        return now - self.question_begun - _covered(spans, self.question_begun, now)
 
     def spent(self, answered: int, received: int, cpu: int, ready: int) -> TimeSpent:
         """Return the time that the answer took. answered: the time it was sent. cpu: the processor
         time of the player's processes since the question. ready: the time they stood ready but were
         not run."""
-        wall = received - self.asked
-        lasted = answered - self.asked
-        own = lasted - ready - _covered(self._stops(received), self.asked, answered)
-        return TimeSpent(wall, cpu, wall - max(own, min(lasted, cpu), 0))
+        wall = received - self.question_begun
+        lasted = answered - self.question_begun
+        charged = lasted - ready - _covered(self._stops(received), self.question_begun, answered)
+        return TimeSpent(wall, cpu, wall - max(charged, min(lasted, cpu), 0))
 
     def _stops(self, now: int) -> list[tuple[int, int]]:
         if self.stopped_since is None:

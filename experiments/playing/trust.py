@@ -27,9 +27,9 @@ def foreign_code(described: Mapping[str, Any], recorded: Mapping[str, str]) -> l
     a hash of every such file.
     """
     first: dict[tuple[str, Path | None], NamedCode] = {}
-    for each in named_code(described):
-        first.setdefault((each.target, each.file), each)
-    lines = [_about(each, recorded) for each in first.values() if not each.is_ours]
+    for code in named_code(described):
+        first.setdefault((code.target, code.file), code)
+    lines = [_description(code, recorded) for code in first.values() if not code.is_ours]
     for address in sorted(set(_addresses(described))):
         lines.append(f"executor.address: the Dask scheduler at {address}, whose messages are code")
     return lines
@@ -37,7 +37,7 @@ def foreign_code(described: Mapping[str, Any], recorded: Mapping[str, str]) -> l
 
 def foreign_targets(settings: Mapping[str, Any]) -> set[str]:
     """Return the code from outside the lab that settings name, and a Dask scheduler."""
-    named = {each.target for each in named_code(settings) if not each.is_ours}
+    named = {code.target for code in named_code(settings) if not code.is_ours}
     return named | set(_addresses(settings))
 
 
@@ -48,7 +48,6 @@ def names_no_more(recorded: Mapping[str, Any], known: Mapping[str, Any]) -> bool
 
 
 def _addresses(settings: Any) -> Iterator[str]:
-    """Yield the addresses of all executors in settings."""
     if isinstance(settings, Mapping):
         executor = settings.get("executor")
         address = executor.get("address") if isinstance(executor, Mapping) else None
@@ -58,7 +57,7 @@ def _addresses(settings: Any) -> Iterator[str]:
         yield from _addresses(part)
 
 
-def _about(named: NamedCode, recorded: Mapping[str, str]) -> str:
+def _description(named: NamedCode, recorded: Mapping[str, str]) -> str:
     if named.file is None:
         return f"{named.where}: {named.target} (no file of it is found)"
     before = recorded_hash(named.file, recorded)

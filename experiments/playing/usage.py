@@ -63,8 +63,8 @@ class ResourceMeter:
             first = self._first_threads.get(name, (0, 0))
             share = run - first[0], waited - first[1]
             busiest[name[0]] = max(share, busiest.get(name[0], (0, 0)))
-        _, own = busiest.pop(self._process, (0, 0))
-        return own + max((waited for _, waited in busiest.values()), default=0)
+        _, of_process = busiest.pop(self._process, (0, 0))
+        return of_process + max((waited for _, waited in busiest.values()), default=0)
 
     @property
     def stolen(self) -> int:
@@ -91,8 +91,7 @@ def _memory(process: int) -> int:
 
 
 def _image(process: int) -> bytes:
-    """Return where the arguments of a process stand in memory: the same in all its forks, another
-    place, by chance, in a program that was started anew."""
+    """Return where a process's arguments stand in memory: the same in all its forks alone."""
     with contextlib.suppress(OSError, IndexError):
         return stat(process)[45]
     return b""
@@ -127,8 +126,7 @@ def _scheduled(path: str) -> tuple[int, int]:
 
 
 def _state(process: int) -> tuple[bytes, int]:
-    """The letter of a process's state, and nanoseconds of processor time of its children that ended
-    and were waited for."""
+    """Return a process's state, and nanoseconds of processor time of its children that ended."""
     with contextlib.suppress(OSError, IndexError):
         fields = stat(process)
         return fields[0], (int(fields[13]) + int(fields[14])) * _TICK
@@ -136,8 +134,7 @@ def _state(process: int) -> tuple[bytes, int]:
 
 
 def _read(path: str, most: int = _ENOUGH) -> bytes:
-    """Return the content of a file of the system; without a Python file, because that takes
-    longer."""
+    """Return the content of a file of the system, without a slower Python file."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         return os.read(descriptor, most)

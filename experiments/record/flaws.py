@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from othello_lab.core import notation
 from othello_lab.core.game import (
     DIED,
     END_REASONS,
@@ -18,20 +19,13 @@ from othello_lab.core.game import (
     LATE_BY_WALL,
     TOO_LATE,
 )
-from othello_lab.core.notation import (
-    PASS,
-    NotationError,
-    is_obf,
-    parse_square,
-    split_transcript,
-    square_name,
-)
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset
 from othello_lab.experiments.record.store import TOTALS, GameRow, seat_totals
 from othello_lab.experiments.record.turns import COUNTS, TIMES
 
 TRANSCRIPTS, RESULTS, MOVES, COUNTED = "transcripts", "results", "moves", "counts"
+Kind = type[Position]
 _POINTS = {"black": 1.0, "white": 0.0, "draw": 0.5}
 
 
@@ -43,16 +37,16 @@ def flaws(
     rows: its MoveRows in order; None if moves are not recorded. kind: knows the rules.
     """
     try:
-        position, moves = after_opening(game.opening, rules, kind)
+        position, moves = _after_opening(game.opening, rules, kind)
         position, turns = _played(position, moves, game.transcript)
     except ValueError as error:
         yield TRANSCRIPTS, str(error)
         return
     made = [row for row in rows or () if row.late != TOO_LATE]
-    if position.must_pass and len(made) > len(turns) and made[len(turns)].square == PASS:
+    if position.must_pass and len(made) > len(turns) and made[len(turns)].square == notation.PASS:
         # The transcript leaves passes out; this one was the last turn before a forfeit.
-        turns.append((PASS, position.to_move))
-        position = position.play(PASS)
+        turns.append((notation.PASS, position.to_move))
+        position = position.play(notation.PASS)
     for name, due in _due_result(game, position).items():
         if getattr(game, name) != due:
             yield RESULTS, f"{name} is {getattr(game, name)!r}; by the last board: {due!r}"
@@ -79,34 +73,31 @@ def flaws(
                 yield COUNTED, f"{color.value}_{name} is {said}, {total} added up"
 
 
-def after_opening(
-    text: str, rules: Ruleset, kind: type[Position]
-) -> tuple[Position, Sequence[int]]:
+def _after_opening(text: str, rules: Ruleset, kind: Kind) -> tuple[Position, Sequence[int]]:
     """Return the position after an opening in the record, and the opening's moves; ValueError."""
-    if is_obf(text):
+    if notation.is_obf(text):
         return kind.from_obf(text, rules), ()
-    return kind.start(rules).follow(split_transcript(text))
+    return kind.start(rules).follow(notation.split_transcript(text))
 
 
 def _played(
     position: Position, opening: Sequence[int], transcript: str
 ) -> tuple[Position, list[tuple[int, Color]]]:
-    """Return the last position of a game, and the turns after its opening, which leads to
-    ``position``; ValueError."""
-    words = split_transcript(transcript)
-    opened = [square_name(move) for move in opening if move != PASS]
+    """Return the last position of a game, and the turns after its opening; ValueError."""
+    words = notation.split_transcript(transcript)
+    opened = [notation.square_name(move) for move in opening if move != notation.PASS]
     if [word.lower() for word in words[: len(opened)]] != opened:
-        raise NotationError("the transcript does not begin with the opening")
+        raise notation.NotationError("the transcript does not begin with the opening")
     turns: list[tuple[int, Color]] = []
     for number, word in enumerate(words[len(opened) :], start=len(opened) + 1):
         try:
-            move = parse_square(word, position.ruleset.side)
-            passes = position.must_pass and move != PASS
-            for square in (PASS, move) if passes else (move,):
+            move = notation.parse_square(word, position.ruleset.side)
+            passes = position.must_pass and move != notation.PASS
+            for square in (notation.PASS, move) if passes else (move,):
                 turns.append((square, position.to_move))
                 position = position.play(square)
         except ValueError as error:
-            raise NotationError(f"move {number} of the transcript: {error}") from None
+            raise notation.NotationError(f"move {number} of the transcript: {error}") from None
     return position, turns
 
 
@@ -132,21 +123,20 @@ def _due_result(game: GameRow, position: Position) -> dict[str, Any]:
 
 
 def _wrong_counts(row: Any, cut_short: bool) -> Iterator[str]:
-    """Yield the errors in the costs of a move. cut_short: True if an agent hung or died in its
-    game."""
+    """Yield errors in the costs of a move; cut_short: an agent hung or died in its game."""
     if row.nodes is None:
-        if row.square != PASS and not cut_short:
+        if row.square != notation.PASS and not cut_short:
             yield "a move without counts"
         return
-    about = {name: getattr(row, name) for name in (*COUNTS, *TIMES)}
-    if row.square == PASS:
+    amounts = {name: getattr(row, name) for name in (*COUNTS, *TIMES)}
+    if row.square == notation.PASS:
         yield "a forced pass, which is nobody's decision, with counts"
-    yield from (f"{name} is {value}" for name, value in about.items() if value < 0)
+    yield from (f"{name} is {value}" for name, value in amounts.items() if value < 0)
     if row.late not in (IN_TIME, LATE_BY_WALL, TOO_LATE):
         yield f"late is {row.late}; 0, 1 or 2 is needed"
     bounds = [("waited_nanoseconds", "nanoseconds")]
     if row.nodes:  # agents that count no nodes are free
         bounds += [("leaves", "nodes"), ("cutoffs", "nodes"), ("first_move_cutoffs", "cutoffs")]
     for less, more in bounds:
-        if about[less] > about[more]:
-            yield f"{about[less]} {less}, but {about[more]} {more}"
+        if amounts[less] > amounts[more]:
+            yield f"{amounts[less]} {less}, but {amounts[more]} {more}"

@@ -62,7 +62,7 @@ class GameBlock(Sequence[PlayedGame]):
             yield PlayedGame(GameRow(**_SAME | row), turns and TurnsRow(*turns))
 
     @overload
-    def __getitem__(self, place: int) -> PlayedGame: ...
+    def __getitem__(self, index: int) -> PlayedGame: ...
     @overload
     def __getitem__(self, place: slice) -> Sequence[PlayedGame]: ...
     def __getitem__(self, place: int | slice) -> PlayedGame | Sequence[PlayedGame]:
@@ -86,22 +86,18 @@ class GameBlock(Sequence[PlayedGame]):
             marks = ", ".join("?" * len(TurnsRow._fields))
             record.write_values("turns", f"values ({marks})", self._turns())
 
-    # ------------------------------------------------------------------ the bytes, cut up
-
     def _rows(self) -> Iterator[tuple[Any, ...]]:
-        """Yield the values of each game, as _VALUES names them."""
         *columns, openings, transcripts, turns, _, _ = self.numbers.tolist()
         texts, lines = [], []
         for begin, opening, end in zip([0, *turns], openings, transcripts, strict=False):
             line = self.content[begin:end].decode("ascii")
             lines.append(line)
             texts.append(line[: opening - begin])
-        for place, text in self.openings.items():
-            texts[place] = text
+        for number, text in self.openings.items():
+            texts[number] = text
         return zip(*columns, texts, lines, strict=True)
 
     def _turns(self) -> Iterator[tuple[int, int, int, bytes]]:
-        """Yield the turns of each game, as the fields of a TurnsRow."""
         *_, begins, ends, first, layouts = self.numbers.tolist()
         blobs = [self.content[begin:end] for begin, end in zip(begins, ends, strict=True)]
         return zip(self.games, first, layouts, blobs, strict=True)
@@ -112,7 +108,7 @@ def _in_sql() -> str:
     # Values are named by a query of their own: Python 3.12 warns of numbered ones as "?1".
     given = {name: name for name in _VALUES}
     for name, values in (("result", RESULTS), ("black_points", _POINTS)):
-        cases = " ".join(f"when {place} then {value!r}" for place, value in enumerate(values))
+        cases = " ".join(f"when {number} then {value!r}" for number, value in enumerate(values))
         given[name] = f"case result {cases} end"
     columns = ", ".join(given.get(name, repr(_SAME.get(name))) for name in GameRow._fields)
     return f"select {columns} from (select {', '.join(f'? as {name}' for name in _VALUES)})"

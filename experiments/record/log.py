@@ -56,8 +56,6 @@ def name_game(record: logging.LogRecord) -> bool:
 
 
 class _EscapedFormatter(logging.Formatter):
-    """Formatter of lines that are harmless to the terminal of their reader."""
-
     def format(self, record: logging.LogRecord) -> str:
         text = visible(super().format(record), keep="\n\t")
         return _FURTHER.sub("\n    ", text)  # so that none of them looks like an entry of its own
@@ -100,7 +98,7 @@ class _LogFile(logging.FileHandler):
 
 
 def _drop(record: logging.LogRecord) -> None:
-    """Do nothing with a record that cannot be written, or sent to the thread that writes."""
+    pass
 
 
 def entries(path: Path) -> Iterator[tuple[int | None, str]]:
@@ -117,8 +115,8 @@ def entries(path: Path) -> Iterator[tuple[int | None, str]]:
 
 
 def _entry(text: str) -> Iterator[tuple[int | None, str]]:
-    if found := _ENTRY.match(text):
-        yield int(found[1]) if found[1].isdecimal() else None, found[2].rstrip("\n")
+    if match := _ENTRY.match(text):
+        yield int(match[1]) if match[1].isdecimal() else None, match[2].rstrip("\n")
 
 
 @contextmanager
@@ -156,8 +154,7 @@ def logging_to(path: Path, level: str) -> Iterator[None]:
 
 
 def _close(handler: logging.Handler) -> None:
-    """Close a handler. One of multiprocessing-logging checks only five times a second for its end,
-    unless a record wakes it."""
+    """Close a handler; multiprocessing-logging sees its end late, unless a record wakes it."""
 
     def close() -> None:
         with suppress(OSError):

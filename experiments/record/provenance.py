@@ -7,7 +7,7 @@ import hashlib
 import platform
 import subprocess
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
@@ -35,17 +35,19 @@ def versions(settings: Mapping[str, Any]) -> dict[str, str]:
     """Return the versions of Python, of the lab and of the packages that its numbers depend on;
     ``code``, a hash of the lab's own sources; and a hash of each file of the user's that the
     settings name. Nothing is imported for that."""
-    found = {"python": platform.python_version()} | _installed()
-    found["code"] = _hash(_our_sources())
+    known = {"python": platform.python_version()} | _installed()
+    lab = Path(__file__).parents[2]
+    sources = (path for room in _SHAPE_GAMES for path in sorted((lab / room).rglob("*.py")))
+    known["code"] = file_hash(*sources)
     named = {
-        each.file
-        for each in named_code(settings)
-        if each.file and (each.program or not each.target.startswith(LAB))
+        code.file
+        for code in named_code(settings)
+        if code.file and (code.program or not code.target.startswith(LAB))
     }
     called = Counter(path.name for path in named)
     for path in sorted(named):
-        found[path.name if called[path.name] == 1 else str(path)] = file_hash(path)
-    return found
+        known[path.name if called[path.name] == 1 else str(path)] = file_hash(path)
+    return known
 
 
 def recorded_hash(path: Path, recorded: Mapping[str, str]) -> str | None:
@@ -56,20 +58,17 @@ def recorded_hash(path: Path, recorded: Mapping[str, str]) -> str | None:
 
 @functools.cache
 def _installed() -> dict[str, str]:
-    found = {}
+    known = dict.fromkeys(PACKAGES, "not installed")
     for package in PACKAGES:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = "not installed"
+        with suppress(metadata.PackageNotFoundError):
+            known[package] = metadata.version(package)
     lab = Path(__file__).resolve().parents[2]
     if (lab / ".git").exists():
         with suppress(OSError, subprocess.SubprocessError):
-            asked = ["git", "-C", str(lab), "rev-parse", "HEAD"]
-            found[COMMIT] = subprocess.check_output(asked, text=True, stderr=subprocess.DEVNULL)[
-                :40
-            ]
-    return found
+            command = ["git", "-C", str(lab), "rev-parse", "HEAD"]
+            commit = subprocess.check_output(command, text=True, stderr=subprocess.DEVNULL)
+            known[COMMIT] = commit[:40]
+    return known
 
 
 def differences(recorded: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
@@ -97,31 +96,21 @@ def machine() -> dict[str, Any]:
     }
 
 
-def machine_in_words(about: Mapping[str, Any]) -> str:
+def machine_in_words(machine: Mapping[str, Any]) -> str:
     """Return a description of a machine in a line. Promises of isolation stand there only where it
     cannot keep them.
 
     >>> machine_in_words({"cores": 2, BROKEN: ["it has no network"]})
     'cores 2, cannot keep these promises on closed agents: it has no network'
     """
-    words = [f"{key} {value}" for key, value in about.items() if not isinstance(value, list)]
-    if about.get(BROKEN):
-        words.append(f"cannot keep these promises on closed agents: {'; '.join(about[BROKEN])}")
+    words = [f"{key} {value}" for key, value in machine.items() if not isinstance(value, list)]
+    if machine.get(BROKEN):
+        words.append(f"cannot keep these promises on closed agents: {'; '.join(machine[BROKEN])}")
     return ", ".join(words)
-
-
-def _our_sources() -> Iterator[Path]:
-    lab = Path(__file__).parents[2]
-    for room in _SHAPE_GAMES:
-        yield from sorted((lab / room).rglob("*.py"))
 
 
 def file_hash(*paths: Path) -> str:
     """The hash of a file, or of several together, as :func:`versions` has it."""
-    return _hash(paths)
-
-
-def _hash(paths: Iterable[Path]) -> str:
     digest = hashlib.sha256()
     for path in paths:
         digest.update(path.name.encode() + b"\0" + read_bytes(path) + b"\0")

@@ -108,23 +108,20 @@ def reading(folder: Path, kind: str = RUN) -> Iterator[Record]:
     another kind of job or version, or where anything that is read of it meanwhile turns out to be
     damaged."""
     with damage_told(folder), _opened(folder, kind) as record:
-        found = record.format()
-        if found is None:
+        version = record.format()
+        if version is None:
             raise ConfigError(
                 f"{folder}: the {kind} was stopped before it had begun; start it again"
             )
-        if found != FORMAT:
-            age = "a newer" if found > FORMAT else "an older"
+        if version != FORMAT:
+            age = "a newer" if version > FORMAT else "an older"
             raise ConfigError(
-                f"{folder} was written by {age} version of the lab (record format {found}; this "
+                f"{folder} was written by {age} version of the lab (record format {version}; this "
                 f"one reads format {FORMAT})"
             )
         if (there := record.head()["kind"]) != kind:
             raise ConfigError(f"{folder} is no {kind}: its record is of a {there}")
         yield record
-
-
-# ---------------------------------------------------------------------- all of it
 
 
 def damages(record: Record) -> Iterator[str]:

@@ -78,7 +78,7 @@ class WritingConnection(sqlite3.Connection):
 
 class _WaitingCursor(sqlite3.Cursor):
     def execute(self, *arguments: Any) -> Self:
-        began, told = time.monotonic(), 0
+        began, lines = time.monotonic(), 0
         while True:
             try:
                 return super().execute(*arguments)
@@ -86,9 +86,9 @@ class _WaitingCursor(sqlite3.Cursor):
                 if not is_locked(error):
                     raise
             waited = time.monotonic() - began
-            if waited > TOLD_SECONDS + told * AGAIN_SECONDS:
-                told += 1
-                since = f", for {waited:.0f} s by now" if told > 1 else ""
+            if waited > TOLD_SECONDS + lines * AGAIN_SECONDS:
+                lines += 1
+                since = f", for {waited:.0f} s by now" if lines > 1 else ""
                 connection = self.connection
                 assert isinstance(connection, WritingConnection)
                 connection.tell(

@@ -51,9 +51,6 @@ Tables = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows by the name of their table; their values can be written as JSON."""
 
 
-# ---------------------------------------------------------------------- the tables
-
-
 class JobRow(NamedTuple):
     """The job: one row."""
 
@@ -120,9 +117,9 @@ class AgentRow(NamedTuple):
     """1 if it leaves moves out on probability."""
 
     @classmethod
-    def of(cls, agent: int, name: str, config: Mapping[str, Any], *about: Any) -> AgentRow:
-        """The row of an agent with these settings; about: the last three fields."""
-        return cls(agent, name, json.dumps(config), *about)
+    def of(cls, agent: int, name: str, config: Mapping[str, Any], *facts: Any) -> AgentRow:
+        """The row of an agent with these settings; facts: the last three fields."""
+        return cls(agent, name, json.dumps(config), *facts)
 
 
 class OpeningRow(NamedTuple):
@@ -235,9 +232,8 @@ class GameRow(NamedTuple):
     def begun(self) -> bool:
         """True if it was finished, or the agent that failed had made a move."""
         failed = self.forfeited_by
-        return (
-            failed is None or (self.black_moves if failed == self.black else self.white_moves) > 0
-        )
+        moves = self.black_moves if failed == self.black else self.white_moves
+        return failed is None or moves > 0
 
     @property
     def identity(self) -> str:
@@ -278,8 +274,7 @@ def identity(opening: str, transcript: str) -> str:
 
 
 def _fingerprint(opening: str, transcript: str) -> int:
-    """Return a game's identity as a number, cheaper to sort and keep than its text. Of a million
-    different games any two share it with a probability of 1 in 30 million."""
+    """Return a game's identity as a number; of a million games two share one by 1 in 30 million."""
     return hash(identity(opening, transcript))
 
 
@@ -295,14 +290,14 @@ that the side could not use."""
 
 def seat_totals(turns: Iterable[Any], agents: Sequence[int]) -> list[tuple[int, ...]]:
     """Return the sums of all TOTALS for each of a game's agents, by number. turns: MoveRows."""
-    found = {agent: [0] * len(TOTALS) for agent in agents}
+    totals = {agent: [0] * len(TOTALS) for agent in agents}
     for turn in turns:
         if turn.nodes is not None:
-            about = turn.nodes, turn.evaluations, turn.nanoseconds, turn.cpu_nanoseconds
+            counts = turn.nodes, turn.evaluations, turn.nanoseconds, turn.cpu_nanoseconds
             late = turn.late == LATE_BY_WALL
-            for place, amount in enumerate((1, *about, late, turn.waited_nanoseconds)):
-                found[turn.agent][place] += amount
-    return [tuple(found[agent]) for agent in agents]
+            for column, amount in enumerate((1, *counts, late, turn.waited_nanoseconds)):
+                totals[turn.agent][column] += amount
+    return [tuple(totals[agent]) for agent in agents]
 
 
 class PlayedGame(NamedTuple):
@@ -358,7 +353,7 @@ def _declared(row: Any, key: str = "") -> str:
     names = {int: "integer", bool: "integer", float: "real", str: "text", bytes: "blob"}
     columns = []
     for name, kind in get_type_hints(row).items():
-        kinds = [each for each in get_args(kind) or (kind,) if each is not NoneType]
+        kinds = [part for part in get_args(kind) or (kind,) if part is not NoneType]
         need = "" if NoneType in get_args(kind) else " not null"
         default = row._field_defaults.get(name)
         need += f" default '{default}'" if default and kind is str else ""
@@ -381,9 +376,6 @@ _WHOLE = "select pair from games group by pair having count(*) = {}"
 _SETTLED = f"{_WHOLE} union select piece from pieces"
 
 
-# ---------------------------------------------------------------------- the file
-
-
 _LONGEST = 1 << 26  # bytes of a value; a record may be somebody else's, and say anything
 
 
@@ -396,7 +388,6 @@ def made_by_schema() -> dict[str, str]:
 
 
 def _as_json(row: Mapping[str, Any]) -> str:
-    """Return a row as JSON; ValueError for one that is too long."""
     text = json.dumps({storable(k): _storable(v) for k, v in row.items()}, allow_nan=False)
     if len(text) > _LONGEST:
         raise ValueError("a row is too long")
@@ -409,23 +400,22 @@ def _storable(value: Any) -> Any:
 
 
 def _check_tables(connection: sqlite3.Connection) -> None:
-    """Raise sqlite3.DatabaseError unless the tables are those the lab makes: a view in the place of
-    one may never end, and a trigger may do anything."""
+    """Raise sqlite3.DatabaseError unless the tables are the lab's: a view may never end."""
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
     connection.execute("pragma trusted_schema = off")
-    found: dict[str, str] = {}
+    tables: dict[str, str] = {}
     for kind, name, sql in connection.execute("select type, lower(name), sql from sqlite_master"):
         plain = kind == "table" and str(sql).upper().startswith("CREATE TABLE")
         if kind == "trigger" or (name in made_by_schema() and not plain):
             raise sqlite3.DatabaseError(f"this is no record of the lab: its {name} is no table")
-        found[name] = sql
-    if "job" not in found:
+        tables[name] = sql
+    if "job" not in tables:
         return  # not begun
     row = connection.execute("select format from job limit 1").fetchone()
     if row is None or row[0] != FORMAT:
         return  # which is the reader's to refuse
     for name, sql in made_by_schema().items():
-        if found.get(name) != sql:
+        if tables.get(name) != sql:
             raise sqlite3.DatabaseError(f"this is no record of the lab: its {name} is another one")
 
 
@@ -456,7 +446,7 @@ class Record(AbstractContextManager["Record"]):
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection, self.path = connection, path
-        self._kept: dict[str, str] = {}
+        self._cached: dict[str, str] = {}
         self._sum: int | None = None
         self._connection.create_function("fingerprint", 2, _fingerprint, deterministic=True)
 
@@ -495,8 +485,6 @@ class Record(AbstractContextManager["Record"]):
         with sqlite_file.ready(sqlite_file.append(path, tell)) as connection:
             _check_tables(connection)
         return cls(connection, path)
-
-    # ------------------------------------------------------------------ writing
 
     def transaction(self) -> AbstractContextManager[None]:
         """All that is written within it is kept together, or not at all."""
@@ -583,7 +571,7 @@ class Record(AbstractContextManager["Record"]):
 
     def _insert_all(self, table: str, row: Any, rows: Iterable[tuple[Any, ...]]) -> None:
         marks = ", ".join("?" * len(row._fields))
-        storable_rows = (tuple(map(_storable, each)) for each in rows)
+        storable_rows = (tuple(map(_storable, row_values)) for row_values in rows)
         self._connection.executemany(f"insert into {table} values ({marks})", storable_rows)
 
     def continue_with(
@@ -631,15 +619,15 @@ class Record(AbstractContextManager["Record"]):
     def was_changed(self, read: bool = False) -> bool:
         """Return True if the run has noticed a change by others; if all rows are to be ``read``,
         also if they have another sum than was kept last."""
-        ((kept,),) = self.rows("pragma user_version")
-        return kept == _MARK or bool(read and kept and kept != _short(self._total()))
+        ((stored,),) = self.rows("pragma user_version")
+        return stored == _MARK or bool(read and stored and stored != _short(self._total()))
 
     def finish(self, wall_seconds: float, complete: bool) -> None:
         """Note the additional seconds of the job, and if the file has other rows than were written.
         complete: True if all of it is done."""
         if self._sum is not None:
-            with Record.open(self.path) as found:
-                if found._total() != self._sum:
+            with Record.open(self.path) as record:
+                if record._total() != self._sum:
                     self._sum = None
                     self._keep()
         spent = "wall_seconds = coalesce(wall_seconds, 0) + ?"
@@ -647,15 +635,13 @@ class Record(AbstractContextManager["Record"]):
         self._connection.execute(f"update job set {spent}, complete = ?", values)
         sqlite_file.fold(self._connection)
 
-    # ------------------------------------------------------------------ reading
-
     def format(self) -> int | None:
         """The version of the tables that it was written with; None if its writing never got as far
         as to say so. Raises sqlite3.Error if the file is no database."""
         if not self.rows("select name from sqlite_master where name = 'job'"):
             return None
-        found = self.rows("select format from job")
-        return int(found[0][0]) if found else None
+        rows = self.rows("select format from job")
+        return int(rows[0][0]) if rows else None
 
     def head(self) -> dict[str, Any]:
         """The row about the job, its JSON decoded; ValueError if it holds something else."""
@@ -682,11 +668,11 @@ class Record(AbstractContextManager["Record"]):
     def cached_table(self, sql: str) -> str:
         """Return the name of a temporary table with the result of an SQL query that several others
         begin with. Nothing may be added to the record meanwhile."""
-        if sql not in self._kept:
-            name = f"kept_{len(self._kept)}"
+        if sql not in self._cached:
+            name = f"kept_{len(self._cached)}"
             self._connection.execute(f"create temp table {name} as {sql}")
-            self._kept[sql] = name
-        return self._kept[sql]
+            self._cached[sql] = name
+        return self._cached[sql]
 
     def each(self, sql: str, parameters: Iterable[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """The same, one by one as they are read."""
@@ -718,9 +704,8 @@ class Record(AbstractContextManager["Record"]):
     def results(self) -> list[tuple[int, int, str, int]]:
         """Return the count of each result: Black and White, by number, the result, and the number
         of games."""
-        return self.rows(
-            "select black, white, result, count(*) from games group by black, white, result"
-        )
+        sides = "black, white, result"
+        return self.rows(f"select {sides}, count(*) from games group by {sides}")
 
     def pieces(self) -> dict[int, str]:
         """The pieces that are done, by number, each with its failure (empty: none); of a run the
@@ -732,11 +717,11 @@ class Record(AbstractContextManager["Record"]):
         the piece's number."""
         import pandas as pd
 
-        found: dict[str, list[dict[str, Any]]] = {}
+        tables: dict[str, list[dict[str, Any]]] = {}
         sql = "select piece, table_name, row from rows order by piece, table_name, number"
         for piece, table, row in self.each(sql):
-            found.setdefault(table, []).append({"piece": piece, **json.loads(row)})
-        return {table: pd.DataFrame(rows) for table, rows in found.items()}
+            tables.setdefault(table, []).append({"piece": piece, **json.loads(row)})
+        return {table: pd.DataFrame(rows) for table, rows in tables.items()}
 
     def sessions(self) -> pd.DataFrame:
         """One row for each time that games were added: session, command, started, and versions and

@@ -86,7 +86,6 @@ def written(game: int, black: int, turns: Sequence[Any]) -> TurnsRow:
 
 
 def _as_numbers(turn: Any, black: int) -> list[int]:
-    """Return a MoveRow as the numbers of COLUMNS."""
     value = turn.value
     flags = DECIDED * (turn.nodes is not None) | VALUED * (value is not None)
     flags |= DEEP * (turn.depth is not None) | LATE * (turn.late or 0)
@@ -119,9 +118,9 @@ class Turns:
         begins = np.repeat(np.cumsum(lengths) - lengths, lengths)
         self._made = {"game": game, "ply": first + np.arange(len(first)) - begins}
         self._parts = []  # of each layout, the places of its turns among all, and these turns
-        for place in np.unique(layouts).tolist():
-            joined = b"".join(row[3] for row in rows if row[2] == place)
-            self._parts.append((layouts == place, np.frombuffer(joined, LAYOUTS[place])))
+        for layout in np.unique(layouts).tolist():
+            joined = b"".join(row[3] for row in rows if row[2] == layout)
+            self._parts.append((layouts == layout, np.frombuffer(joined, LAYOUTS[layout])))
         self._flags = flags = self.column("flags")
         self.black, self.decided = flags & WHITE == 0, flags & DECIDED != 0
         self._made |= {"agent": np.where(self.black, black, white), "late": flags // LATE & 3}

@@ -22,10 +22,9 @@ from othello_lab.experiments.report.standings import (
     pairs_by_opening,
 )
 from othello_lab.experiments.report.tables import order_note, share_text, time_text
-from othello_lab.experiments.statistics.intervals import INSIDE, student
+from othello_lab.experiments.statistics.intervals import INSIDE, student, times_as_many
 from othello_lab.experiments.statistics.pairs import IntArray, pentanomial
 from othello_lab.experiments.statistics.pool import Ratings, difference_of_two, rate_contrasts
-from othello_lab.experiments.statistics.power import times_as_many
 
 if TYPE_CHECKING:
     import pandas as pd

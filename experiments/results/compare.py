@@ -174,11 +174,11 @@ def compare_command(arguments: Sequence[str], console: Console) -> int:
     parser.add_argument("folder", type=Path, nargs="+", help="results/NAME/DATE, two or more")
     parser.add_argument("--json", action="store_true", help="for a program to read")
     options = parser.parse_args(arguments)
-    found = compare(options.folder)
+    comparison = compare(options.folder)
     if options.json:
-        print_json(found.as_data)
+        print_json(comparison.as_data)
     else:
-        _tell(found, console)
+        _tell(comparison, console)
     return 0
 
 
@@ -186,11 +186,12 @@ def compare(folders: Sequence[Path]) -> Comparison:
     """Compare runs; ConfigError where a folder has none, or none with games, or is named twice."""
     if len(folders) < 2:
         raise ConfigError("two runs or more are needed to compare")
-    places = [folder.resolve() for folder in folders]
-    for number, folder in enumerate(folders):
+    seen = set[Path]()
+    for folder in folders:
         check_single(folder)
-        if places[number] in places[:number]:
+        if folder.resolve() in seen:
             raise ConfigError(f"{folder} is named twice")
+        seen.add(folder.resolve())
     heads, names, sizes = [], [], []
     for folder in folders:
         with reading(folder) as record:
@@ -204,11 +205,11 @@ def compare(folders: Sequence[Path]) -> Comparison:
     runs = []
     for number, (folder, head, size) in enumerate(zip(folders, heads, sizes, strict=True)):
         label = chr(ord("A") + number) if number < 26 else f"R{number + 1}"
-        about = str(folder), head["name"], head["started"], head["seed"], *size
-        runs.append(ComparedRun(label, *about, _standings(folder, shared)))
+        facts = str(folder), head["name"], head["started"], head["seed"], *size
+        runs.append(ComparedRun(label, *facts, _standings(folder, shared)))
     settings = _different([head["config"] for head in heads], shared)
     versions = sorted(
-        {each for head in heads for each in differences(heads[0]["versions"], head["versions"])}
+        {change for head in heads for change in differences(heads[0]["versions"], head["versions"])}
     )
     if why := _why_apart(heads, shared, settings, versions):
         return Comparison(runs, shared, settings, versions, why)
@@ -225,8 +226,6 @@ def compare(folders: Sequence[Path]) -> Comparison:
 
 
 def _standings(folder: Path, names: Sequence[str]) -> pd.DataFrame:
-    """Return the standings of a run's games among some agents, their mean at 0 Elo, otherwise as in
-    its own report."""
     if len(names) < 2:
         import pandas as pd
 
@@ -237,22 +236,18 @@ def _standings(folder: Path, names: Sequence[str]) -> pd.DataFrame:
         return standings(record, rated_as_asked(record, settings))
 
 
-# ---------------------------------------------------------------------- the conditions
-
-
 def _different(configs: Sequence[Mapping[str, Any]], shared: Sequence[str]) -> dict[str, list[str]]:
-    """Return the settings that differ between runs, by key; a dash if a run has none of that name.
-    Of the agents that not all runs have (all but ``shared``) only the names are listed."""
+    """Return the settings that differ, by key; of agents that are not ``shared`` only the names."""
     flat = []
     for config in configs:
-        agents = {name: each for name, each in config["agents"].items() if name in shared}
+        agents = {name: settings for name, settings in config["agents"].items() if name in shared}
         others = [name for name in config["agents"] if name not in shared]
-        asked = {key: value for key, value in config.items() if key not in _OWN}
+        of_games = {key: value for key, value in config.items() if key not in _OWN}
         named = {_OTHERS: ", ".join(others)} if others else {}
-        flat.append(dict(_flat(asked | {"agents": agents})) | named)
-    keys = dict.fromkeys(key for each in flat for key in each)
-    found = {key: [each.get(key, "-") for each in flat] for key in keys}
-    return {key: values for key, values in found.items() if len(set(values)) > 1}
+        flat.append(dict(_flat(of_games | {"agents": agents})) | named)
+    keys = dict.fromkeys(key for settings in flat for key in settings)
+    table = {key: [settings.get(key, "-") for settings in flat] for key in keys}
+    return {key: values for key, values in table.items() if len(set(values)) > 1}
 
 
 def _flat(settings: Mapping[str, Any], where: str = "") -> Iterator[tuple[str, str]]:
@@ -269,8 +264,7 @@ def _why_apart(
     settings: Mapping[str, Any],
     versions: Sequence[str],
 ) -> str:
-    """Why runs are no one experiment, "" if they are: if they differ in nothing that the games
-    among the agents they share depend on."""
+    """Return why runs are no one experiment; "" if their shared agents' games are alike."""
     if len(shared) < 2:
         return "they have fewer than two agents of the same name"
     may_differ = (_OTHERS, *_MORE_OF_THE_SAME)
@@ -280,12 +274,9 @@ def _why_apart(
     if versions:
         return "they were played by other versions"
     targets = [str(head["config"].get("schedule", {}).get("_target_", "")) for head in heads]
-    if any(each.rpartition(".")[2] not in ("RoundRobin", "Gauntlet") for each in targets):
+    if any(target.rpartition(".")[2] not in ("RoundRobin", "Gauntlet") for target in targets):
         return "who met in them, or for how long, went by results, which would bias a pool"
     return ""
-
-
-# ---------------------------------------------------------------------- the games
 
 
 @contextmanager
@@ -296,9 +287,9 @@ def pooled_record(folders: Sequence[Path], names: Sequence[str]) -> Iterator[Rec
         with made.transaction():
             with reading(folders[0]) as record:
                 head = record.head()
-                about = {row.name: row for row in map(AgentRow._make, record.rows(_AGENTS))}
+                agents = {row.name: row for row in map(AgentRow._make, record.rows(_AGENTS))}
             made.write_row("job", {key: head[key] for key in _HEAD})
-            made.write_agents(about[name]._replace(agent=n) for n, name in enumerate(names))
+            made.write_agents(agents[name]._replace(agent=n) for n, name in enumerate(names))
             games = _different_games(folders, names)
             while batch := list(itertools.islice(games, _BATCH)):
                 made.write_games(batch)
@@ -306,11 +297,10 @@ def pooled_record(folders: Sequence[Path], names: Sequence[str]) -> Iterator[Rec
 
 
 def _different_games(folders: Sequence[Path], names: Sequence[str]) -> Iterator[PlayedGame]:
-    """Yield the games of several runs among some agents, numbered anew, but for the pairs that an
-    earlier run has."""
+    """Yield the games of several runs among some agents, numbered anew; no pair twice."""
     known, last = set[int](), -1
     for folder in folders:
-        own, first = set[int](), last + 1
+        seen, first = set[int](), last + 1
         with reading(folder) as record:
             agents = {row.agent: row.name for row in map(AgentRow._make, record.rows(_AGENTS))}
             numbers = {agent: names.index(name) for agent, name in agents.items() if name in names}
@@ -322,47 +312,44 @@ def _different_games(folders: Sequence[Path], names: Sequence[str]) -> Iterator[
                 sides = [(numbers[game.black], numbers[game.white], game) for game in games]
                 # A pair is the same whichever of its games comes first.
                 same = hash(frozenset((b, w, g.opening, g.transcript) for b, w, g in sides))
-                own.add(same)
+                seen.add(same)
                 for black, white, game in sides if same not in known else ():
                     new = game.game + 2 * first
                     row = game._replace(game=new, pair=last, black=black, white=white)
                     yield PlayedGame(row, None)
-        known |= own
+        known |= seen
 
 
-# ---------------------------------------------------------------------- telling
-
-
-def _tell(found: Comparison, console: Console) -> None:
+def _tell(comparison: Comparison, console: Console) -> None:
     table = terminal_table(_RUNS)
     for column in table.columns[:3]:
         column.justify = "left"
-    for label, folder, *row in (run.cells for run in found.runs):
+    for label, folder, *row in (run.cells for run in comparison.runs):
         table.add_row(label, short_path(folder, console), *map(plain, row))
     console.print(table)
-    if found.settings:
-        header, settings = found.setting_table
+    if comparison.settings:
+        header, settings = comparison.setting_table
         table = terminal_table(header)
         for column in table.columns:
             column.justify, column.no_wrap = "left", False
         for setting in settings:
             table.add_row(*map(plain, setting))
         console.print(table)
-    if len(found.shared) > 1:
+    if len(comparison.shared) > 1:
         table = terminal_table(_STANDINGS)
-        for rows in found.standing_rows:
-            for place, row in enumerate(rows):
-                table.add_row(*map(plain, ["" if place else row[0], *row[1:]]))
+        for first, *rows in comparison.standing_rows:
+            for row in (first, *(["", *row[1:]] for row in rows)):
+                table.add_row(*map(plain, row))
             table.add_section()
         console.print(table)
-    for sentence in found.sentences:
+    for sentence in comparison.sentences:
         console.print(plain(sentence))
 
 
-def write_comparison(found: Comparison, output: Path | None, console: Console) -> None:
+def write_comparison(comparison: Comparison, output: Path | None, console: Console) -> None:
     """Write ``report.html`` and ``report.md`` that compare runs into a folder, made if need be;
     None for a new one beside the first run."""
-    folder = output or new_folder(Path(found.runs[0].folder).parent / "comparison")
+    folder = output or new_folder(Path(comparison.runs[0].folder).parent / "comparison")
     if (folder / FILE).exists():
         raise ConfigError(f"{folder} is a run itself; --output names a folder of its own")
     try:
@@ -371,20 +358,20 @@ def write_comparison(found: Comparison, output: Path | None, console: Console) -
         raise ConfigError(f"{folder}: cannot be written ({error.strerror})") from error
     runs = [
         [label, link(path, quote(os.path.relpath(Path(path, "report.md"), folder))), *rest]
-        for label, path, *rest in (run.cells for run in found.runs)
+        for label, path, *rest in (run.cells for run in comparison.runs)
     ]
-    header, settings = found.setting_table
+    header, settings = comparison.setting_table
     write_report(
         "comparison",
         folder,
-        title=" and ".join(dict.fromkeys(run.name for run in found.runs)),
-        lead=found.sentences,
+        title=" and ".join(dict.fromkeys(run.name for run in comparison.runs)),
+        lead=comparison.sentences,
         run_columns=_RUNS,
         runs=runs,
         setting_columns=header,
         settings=settings,
         columns=_STANDINGS,
-        rows=[row for rows in found.standing_rows for row in rows],
-        command=f"othello-lab report {shlex.join(run.folder for run in found.runs)}",
+        rows=[row for rows in comparison.standing_rows for row in rows],
+        command=f"othello-lab report {shlex.join(run.folder for run in comparison.runs)}",
     )
     console.print(plain(f"report  {folder / 'report.html'}"), soft_wrap=True)

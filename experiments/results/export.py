@@ -17,6 +17,7 @@ from typing import BinaryIO, ClassVar
 from rich.console import Console
 from rich.progress import track
 
+from othello_lab.core import wthor
 from othello_lab.core.game import FINISHED, LATE, RESIGNED
 from othello_lab.core.notation import PASS, format_ggf, split_transcript, square_name
 from othello_lab.core.position import Position
@@ -26,15 +27,6 @@ from othello_lab.core.system.escaping import counted, plain
 from othello_lab.core.system.files import write_file, writing
 from othello_lab.core.system.optional_libraries import needs
 from othello_lab.core.system.settings import ConfigError
-from othello_lab.core.wthor import (
-    GAMES,
-    PLAYERS,
-    TOURNAMENTS,
-    WthorGame,
-    fitting,
-    format_names,
-    format_wthor,
-)
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import GameRow, Record
@@ -67,7 +59,6 @@ class Format(ABC):
     """Of the names of its files; the games' is the first."""
 
     def __init__(self, run: ExportedRun, files: Mapping[str, BinaryIO]) -> None:
-        """``files``: by their endings."""
         self.run, self.files = run, files
 
     @abstractmethod
@@ -96,28 +87,27 @@ class Ggf(Format):
         for ply in plies:
             moves.append((position.to_move, ply))
             position = position.play(ply)
-        about = {
+        tags = {
             "PC": self.run.name,
             "DT": self.run.started.isoformat(),
             "PB": self.run.names[game.black],
             "PW": self.run.names[game.white],
             "RE": self._result(game),
         }
-        self._write(f"{format_ggf(start.to_obf(), moves, **about)}\n")
+        self._write(f"{format_ggf(start.to_obf(), moves, **tags)}\n")
 
     def _result(self, game: GameRow) -> str:
         """As Black sees it: discs, and for a forfeit a whole board and how it was lost."""
         end = self._ENDS.get(game.end_reason, self._RESIGNED)
-        if not end:
-            return f"{game.disc_difference:+.3f}"
-        return f"{_SQUARES if game.result == Color.BLACK.value else -_SQUARES:+.3f}{end}"
+        whole = _SQUARES if game.result == Color.BLACK.value else -_SQUARES
+        return f"{whole if end else game.disc_difference:+.3f}{end}"
 
 
 class Wthor(Format):
     """A file of games, with one of players and one of tournaments (the run's name) next to it."""
 
     about = "the database of the French federation"
-    endings = (GAMES, PLAYERS, TOURNAMENTS)
+    endings = (wthor.GAMES, wthor.PLAYERS, wthor.TOURNAMENTS)
 
     def __init__(self, run: ExportedRun, files: Mapping[str, BinaryIO]) -> None:
         if run.rules is not ruleset("standard"):
@@ -126,7 +116,7 @@ class Wthor(Format):
                 f"of ruleset {run.rules.name}; ggf holds them"
             )
         super().__init__(run, files)
-        self._games: list[WthorGame] = []
+        self._games: list[wthor.WthorGame] = []
         self._numbers = {agent: number for number, agent in enumerate(run.names)}
 
     def add(self, game: GameRow) -> str | None:
@@ -136,7 +126,7 @@ class Wthor(Format):
         if start != Position.start(self.run.rules):
             return "from positions of their own"
         self._games.append(
-            WthorGame(
+            wthor.WthorGame(
                 bytes(ply for ply in plies if ply != PASS),
                 (_SQUARES + game.disc_difference) // 2,
                 self._numbers[game.black],
@@ -147,11 +137,13 @@ class Wthor(Format):
 
     def finish(self) -> None:
         started = self.run.started
-        names = _distinct(self.run.names, lambda name: fitting(name, PLAYERS))
-        self.files[GAMES].write(format_wthor(self._games, started, started.year))
-        self.files[PLAYERS].write(format_names(names.values(), PLAYERS, started))
-        tournament = fitting(self.run.name, TOURNAMENTS)
-        self.files[TOURNAMENTS].write(format_names([tournament], TOURNAMENTS, started))
+        names = _distinct(self.run.names, lambda name: wthor.fitting(name, wthor.PLAYERS))
+        self.files[wthor.GAMES].write(wthor.format_wthor(self._games, started, started.year))
+        self.files[wthor.PLAYERS].write(wthor.format_names(names.values(), wthor.PLAYERS, started))
+        tournament = wthor.fitting(self.run.name, wthor.TOURNAMENTS)
+        self.files[wthor.TOURNAMENTS].write(
+            wthor.format_names([tournament], wthor.TOURNAMENTS, started)
+        )
 
 
 class PgnResults(Format):
@@ -193,22 +185,18 @@ class JsonLines(Format):
 
     def add(self, game: GameRow) -> None:
         _, plies = self.run.follow(game)
-        about = {
+        row = {
             "number": game.game,
             "black": self.run.names[game.black],
             "white": self.run.names[game.white],
             **{name: getattr(game, name) for name in self._COLUMNS},
             "moves": [square_name(ply) for ply in plies],
         }
-        self._write(f"{json.dumps(about)}\n")
+        self._write(f"{json.dumps(row)}\n")
 
 
-FORMATS: dict[str, type[Format]] = {
-    "ggf": Ggf,
-    "wthor": Wthor,
-    "pgn-results": PgnResults,
-    "jsonl": JsonLines,
-}
+FORMATS: dict[str, type[Format]] = {"ggf": Ggf, "wthor": Wthor, "pgn-results": PgnResults}
+FORMATS |= {"jsonl": JsonLines}
 TABLES = {"csv": "games.csv", "parquet": "games.parquet", "sqlite": "tables.sqlite"}
 """Formats in which all tables of a record can be written, and a file of each."""
 
@@ -219,8 +207,7 @@ def _tag_text(text: str) -> str:
 
 
 def _distinct(names: Mapping[int, str], form: Callable[[str], str]) -> dict[int, str]:
-    """The names in the form that a format has for them; where two become one, the second gets its
-    agent's number."""
+    """Return the names as a format has them; where two become one, the second gets a number."""
     formed: dict[int, str] = {}
     for agent, name in names.items():
         text = form(name)
@@ -228,9 +215,6 @@ def _distinct(names: Mapping[int, str], form: Callable[[str], str]) -> dict[int,
             text = form(f"{agent}~{text}")
         formed[agent] = text
     return formed
-
-
-# ---------------------------------------------------------------------- the command
 
 
 def export_command(arguments: Sequence[str], console: Console) -> int:
@@ -266,13 +250,13 @@ def export_command(arguments: Sequence[str], console: Console) -> int:
         return 0
     output = options.output or options.folder / f"games{FORMATS[options.format].endings[0]}"
     count, left_out = export(options.folder, options.format, output, console)
-    told = f"{counted(count, 'game')} in {output}"
+    summary = f"{counted(count, 'game')} in {output}"
     if others := FORMATS[options.format].endings[1:]:
-        told += f", with {' and '.join(others)} beside it"
+        summary += f", with {' and '.join(others)} beside it"
     if left_out:
         these = ", ".join(f"{number:,} {what}" for what, number in left_out.items())
-        told += f"; left out, as {options.format} cannot tell of them: {these}"
-    console.print(plain(told), soft_wrap=True)
+        summary += f"; left out, as {options.format} cannot tell of them: {these}"
+    console.print(plain(summary), soft_wrap=True)
     return 0
 
 
@@ -300,11 +284,11 @@ def export(
     paths = {first: output} | {ending: output.with_suffix(ending) for ending in others}
     count, left_out = 0, Counter[str]()
     with reading(folder) as record, _whole(paths) as files:
-        about = record.head()
+        head = record.head()
         run = ExportedRun(
-            str(about["name"]),
-            date.fromisoformat(re.sub(r"[T_ ].*", "", str(about["started"]))),
-            ruleset(about["config"]["ruleset"]["name"]),
+            str(head["name"]),
+            date.fromisoformat(re.sub(r"[T_ ].*", "", str(head["started"]))),
+            ruleset(head["config"]["ruleset"]["name"]),
             dict(record.rows("select agent, name from agents order by agent")),
         )
         writer = FORMATS[format](run, files)

@@ -47,25 +47,23 @@ def recover_command(arguments: Sequence[str], console: Console) -> int:
     check_single(folder)
     try:
         with locked(folder), Record.open(folder, cut_short=True) as record:
-            made, games, asked = _saved(record, folder, console)
+            made, games, total = _saved(record, folder, console)
+    except ConfigError:
+        raise
     except DAMAGES as error:
-        if isinstance(error, ConfigError):
-            raise
-        raise ConfigError(
-            f"{folder / FILE}: nothing can be read of it ({one_line(error)})"
-        ) from error
-    console.print(plain(f"{games:,} of {asked:,} games are in {made}"), soft_wrap=True)
+        why = f"nothing can be read of it ({one_line(error)})"
+        raise ConfigError(f"{folder / FILE}: {why}") from error
+    console.print(plain(f"{games:,} of {total:,} games are in {made}"), soft_wrap=True)
     way_on = f"othello-lab resume {shlex.quote(str(made))}"
     console.print(plain(f"go on with  {way_on}"), soft_wrap=True)
     return 0
 
 
 def _saved(damaged: Record, folder: Path, console: Console) -> tuple[Path, int, int]:
-    """Save what can be read of a run; return the new folder, the number of games in it, and how
-    many the run has in all."""
+    """Save what can be read of a run; return the new folder, the games in it, and those in all."""
     head = _head(damaged, folder)
     settings = typed(json.loads(head["config"]))
-    pairs, each, in_order = _schedule(damaged, settings)
+    pairs, games_each, in_order = _schedule(damaged, settings)
     rows = {name: list(_rows(damaged, name, pairs)) for name in ("agents", "openings", "pieces")}
     if len(rows["agents"]) != len(settings.agents):
         raise ConfigError(f"{folder}: its agents cannot be read")
@@ -78,19 +76,18 @@ def _saved(damaged: Record, folder: Path, console: Console) -> tuple[Path, int, 
         # Those behind a gap would get other numbers; resuming draws them again.
         record.write_openings(row.text for n, row in enumerate(rows["openings"]) if row.number == n)
         record.write_pieces((row.piece, {}, row.failure) for row in rows["pieces"])
-        for game in _games(damaged, settings, each * pairs, console):
+        for game in _games(damaged, settings, games_each * pairs, console):
             record.copy_game(damaged, game)
-        record.continue_with(json.loads(head["config"]), each)
+        record.continue_with(json.loads(head["config"]), games_each)
         if in_order:
-            settled = record.settled(each)
+            settled = record.settled(games_each)
             record.drop_pairs(next(pair for pair in range(pairs + 1) if pair not in settled))
         games = record.count_games()
     write_yaml(made / CONFIG, json.loads(head["config"]))
-    return made, games, each * pairs
+    return made, games, games_each * pairs
 
 
 def _head(record: Record, folder: Path) -> dict[str, Any]:
-    """Return the row of ``job``."""
     names = TABLES["job"]._fields
     (row,) = record.rows(f"select {', '.join(names)} from job")
     head = dict(zip(names, row, strict=True))
@@ -112,8 +109,7 @@ def _schedule(record: Record, settings: RunConfig) -> tuple[int, int, bool]:
 
 
 def _rows(record: Record, table: str, most: int) -> Iterator[Any]:
-    """Yield the rows of a table that can be read, by its first column: in one go, and from a
-    damaged page on one by one. most: of the numbers there."""
+    """Yield readable rows of a table; behind a damaged page one by one, up to number ``most``."""
     kind = TABLES[table]
     key, last = kind._fields[0], -1
     with suppress(sqlite3.Error):

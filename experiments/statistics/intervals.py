@@ -1,4 +1,4 @@
-"""Intervals around measured values, and their form in texts."""
+"""Intervals around measured values, their form in texts, and sample sizes."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def interval_text(value: float, low: float, high: float, bound: str = "", digits
     """
     if math.isnan(value):
         return "-"
-    told = f"{value:+z.{digits}f}"
+    text = f"{value:+z.{digits}f}"
     if bound:
-        return f"{bound} {told}"
+        return f"{bound} {text}"
     ends = "?" if math.isnan(low) else f"{low:z.{digits}f}, {high:z.{digits}f}"
-    return f"{told} [{ends}]"
+    return f"{text} [{ends}]"
 
 
 def elo_words(elo: float, low: float, high: float, bound: str, split: bool) -> str:
@@ -134,9 +134,44 @@ def bootstrap_intervals(
     # Student's t takes the place of the normal distribution: 1.96 for large N, 2.50 for 10.
     number = np.where(openings > 1, openings, np.nan)
     reach = scipy.special.stdtrit(number - 1, INSIDE) * np.sqrt((number + 1) / (number - 1))
-    asked = np.fmin(reach, _FARTHEST)
-    ends = scipy.special.ndtr([2 * bias - asked, 2 * bias + asked])
+    quantile = np.fmin(reach, _FARTHEST)
+    ends = scipy.special.ndtr([2 * bias - quantile, 2 * bias + quantile])
     columns = zip(sample.T, ends.T, strict=True)
     low, high = np.array([np.quantile(column, at) for column, at in columns]).reshape(-1, 2).T
-    stretch = reach / asked
+    stretch = reach / quantile
     return fitted + stretch * (low - fitted), fitted + stretch * (high - fitted)
+
+
+def sample_size(
+    difference: float, deviation: float, deviation0: float, alpha: float, power: float
+) -> float:
+    """Return the number of independent results that show a mean larger by ``difference``.
+
+    ((z(1 - alpha) deviation0 + z(power) deviation) / difference)^2, the sample size of a one-sided
+    test of a mean at the error rate ``alpha`` that finds the difference with probability ``power``;
+    z: quantiles of the normal distribution.
+
+    deviation, deviation0: standard deviation of a result if there is this difference, or none.
+    difference: not 0.
+
+    >>> round(sample_size(0.1, 0.5, 0.5, alpha=0.05, power=0.9))
+    214
+    """
+    reach = scipy.special.ndtri(1 - alpha) * deviation0 + scipy.special.ndtri(power) * deviation
+    return float((reach / difference) ** 2)
+
+
+def times_as_many(
+    value: float, low: float, high: float, openings: int, power: float = 0.9
+) -> float:
+    """Return the factor by which more openings would give a 95 % interval without 0 in it with
+    probability ``power``, if ``value`` is right and its interval over ``openings`` holds 0 now; inf
+    for a value of 0.
+
+    >>> round(times_as_many(10, -10, 30, 1000), 1)
+    10.9
+    """
+    if not value:
+        return math.inf
+    error = (high - low) / (2 * student(openings))
+    return sample_size(value, error, error, alpha=1 - INSIDE, power=power)

@@ -25,14 +25,8 @@ from dataclasses import dataclass
 import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
 
+from othello_lab.experiments.statistics import intervals
 from othello_lab.experiments.statistics.elo import NELO, elo_of_score
-from othello_lab.experiments.statistics.intervals import (
-    EVERY_SPLIT,
-    ONE_SIDED,
-    interval_text,
-    standard_error,
-    student,
-)
 from othello_lab.experiments.statistics.pairs import (
     OUTCOMES,
     SHARES,
@@ -73,13 +67,13 @@ class MatchStatistics:
     def elo_text(self) -> str:
         """``+12 [4, 20]``, ``> +620``, ``every pair split``, or a dash without pairs."""
         if self.split:
-            return EVERY_SPLIT
-        return interval_text(self.elo, self.elo_low, self.elo_high, self.bound)
+            return intervals.EVERY_SPLIT
+        return intervals.interval_text(self.elo, self.elo_low, self.elo_high, self.bound)
 
     @property
     def nelo_text(self) -> str:
         """``+20 [6, 34]``, or a dash."""
-        return interval_text(self.nelo, self.nelo_low, self.nelo_high)
+        return intervals.interval_text(self.nelo, self.nelo_low, self.nelo_high)
 
     @property
     def los_text(self) -> str:
@@ -117,8 +111,8 @@ def match_statistics(counts: ArrayLike, times: ArrayLike | None = None) -> Match
     if seen[OUTCOMES // 2] == pairs:
         return MatchStatistics(pairs, score, elo=0.0, split=True)
     openings = int(often[units.any(axis=1)].sum())
-    error = standard_error(units @ (SHARES - score), often, pairs, openings)
-    reach = student(openings) * error
+    error = intervals.standard_error(units @ (SHARES - score), often, pairs, openings)
+    reach = intervals.student(openings) * error
     if not (error > 0 and score - reach > 0 and score + reach < 1):
         limit, bound = _bound(score, openings)
         return MatchStatistics(pairs, score, elo=limit, bound=bound)
@@ -133,7 +127,7 @@ def match_statistics(counts: ArrayLike, times: ArrayLike | None = None) -> Match
 def _bound(score: float, openings: int) -> tuple[float, str]:
     """Return the one-sided limit of a match's Elo, and the side of it on which the truth is."""
     bound, points = (">", openings * score) if score >= 0.5 else ("<", openings * (1 - score))
-    least = float(scipy.special.betaincinv(points, openings - points + 1, ONE_SIDED))
+    least = float(scipy.special.betaincinv(points, openings - points + 1, intervals.ONE_SIDED))
     return elo_of_score(least if bound == ">" else 1 - least), bound
 
 
@@ -147,4 +141,4 @@ def _normalised(
     influence = away - t * (away**2 - 1) / 2  # of a pair on t, times the number of pairs
     error = math.sqrt(times @ (units @ influence) ** 2) / int(times @ units.sum(axis=1))
     unit = NELO / math.sqrt(2)
-    return unit * t, unit * student(openings) * error
+    return unit * t, unit * intervals.student(openings) * error

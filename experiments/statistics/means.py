@@ -31,7 +31,7 @@ class Mean(NamedTuple):
         """
         if np.isnan(self.value):
             return "-"
-        said = [f"{scale * each:.{digits}f}" for each in self]
+        said = [f"{scale * value:.{digits}f}" for value in self]
         return f"{said[0]} [{'?' if np.isnan(self.low) else ', '.join(said[1:])}]"
 
 
@@ -58,10 +58,10 @@ def mean_interval(
     there = ~np.isnan(measured)
     if not there.any():
         return NO_MEAN
-    _, place = np.unique(np.asarray(openings)[there], return_inverse=True)
-    each = np.ones(len(place)) if weights is None else np.asarray(weights, dtype=float)[there]
+    _, unit = np.unique(np.asarray(openings)[there], return_inverse=True)
+    weight = np.ones(len(unit)) if weights is None else np.asarray(weights, dtype=float)[there]
     sums, numbers = (
-        np.bincount(place, part).astype(float) for part in (each * measured[there], each)
+        np.bincount(unit, part).astype(float) for part in (weight * measured[there], weight)
     )
     units, mean = len(sums), float(sums.sum() / numbers.sum())
     # The weights of openings that are alike, exponential each, add up to a gamma's.

@@ -35,7 +35,7 @@ One opening shows nothing of how others would end: there is no interval.
 
 **Bounds**: an agent that won everything, or lost everything, has no finite rating. The others are
 rated as if it had not been there, and it gets the rating at which so perfect a record has a
-probability of 5 %; see :class:`Ratings` and :mod:`experiments.statistics.bounds`.
+probability of 5 %; see :class:`Ratings` and :mod:`experiments.statistics.bradley_terry`.
 
 >>> pairs = np.zeros((2, 2, 5), dtype=int)
 >>> pairs[0, 1] = 5, 0, 40, 0, 55  # the first agent lost 5 pairs, split 40, won 55
@@ -55,13 +55,8 @@ import numpy as np
 import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike
 
-from othello_lab.experiments.statistics.bounds import Layers
-from othello_lab.experiments.statistics.bradley_terry import (
-    advantage_is_finite,
-    fit,
-    fit_block,
-    pairings,
-)
+from othello_lab.experiments.statistics import bradley_terry
+from othello_lab.experiments.statistics.bradley_terry import Layers
 from othello_lab.experiments.statistics.elo import ELO
 from othello_lab.experiments.statistics.intervals import ONE_SIDED, bootstrap_intervals
 from othello_lab.experiments.statistics.means import REPLICATES
@@ -137,8 +132,8 @@ def difference_of_two(ratings: Ratings, first: int = 0) -> tuple[float, float, f
     > 607 True
     """
     (elo, low, high), second = (ratings.elo, ratings.low, ratings.high), 1 - first
-    found = elo[first] - elo[second], low[first] - high[second], high[first] - low[second]
-    return *map(float, found), ratings.bound[first]  # type: ignore[return-value]
+    difference = elo[first] - elo[second], low[first] - high[second], high[first] - low[second]
+    return *map(float, difference), ratings.bound[first]  # type: ignore[return-value]
 
 
 def with_difference(ratings: Ratings, elo: float, low: float, high: float) -> Ratings:
@@ -209,12 +204,12 @@ def rate_pools(
     rated = []
     for members in sorted(parts, key=len, reverse=True):
         if len(members) > 1:
-            inside, place = np.unique(plays[members], return_inverse=True)
+            inside, strategy = np.unique(plays[members], return_inverse=True)
             held = next((n for n, agent in enumerate(members.tolist()) if agent == anchor), None)
             among = units.among(inside, units.by_colour)
-            anchored = None if held is None or len(inside) == 1 else int(place[held])
-            found = _rate(among, replicates, seed, anchored)
-            rated.append((members, _of_agents(found, place, held)))
+            anchored = None if held is None or len(inside) == 1 else int(strategy[held])
+            ratings = _rate(among, replicates, seed, anchored)
+            rated.append((members, _of_agents(ratings, strategy, held)))
     return rated
 
 
@@ -261,8 +256,8 @@ def rate_contrasts(
     low, high = bootstrap_intervals(sample @ rows[:, rated].T, values, seen)
     unknown = rows[:, ~rated].any(axis=1)
     value, low, high = (
-        np.where(unknown, np.nan, ELO * each)
-        for each in (values, np.fmin(low, values), np.fmax(high, values))
+        np.where(unknown, np.nan, ELO * part)
+        for part in (values, np.fmin(low, values), np.fmax(high, values))
     )
     alone = number < 2
     return value, np.where(alone, np.nan, low), np.where(alone, np.nan, high)
@@ -276,7 +271,6 @@ def _parts(units: PairUnits) -> tuple[int, IntArray]:
 
 
 def _rate(units: PairUnits, replicates: int, seed: int, anchor: int | None) -> Ratings:
-    """The ratings of a pool of one part."""
     counts = units.counts
     layers = Layers(counts @ SHARES, units.number)
     inside, by_colour, fitted = _fit_blocks(units, layers)
@@ -305,28 +299,24 @@ def _rate(units: PairUnits, replicates: int, seed: int, anchor: int | None) -> R
     )
 
 
-def _of_agents(ratings: Ratings, place: IntArray, anchor: int | None) -> Ratings:
-    """The ratings of agents from those of their strategies; place: of each agent's strategy;
-    anchor: the agent that was asked for."""
-    superiority = ratings.superiority[np.ix_(place, place)]
-    same = place[:, None] == place
+def _of_agents(ratings: Ratings, strategy: IntArray, anchor: int | None) -> Ratings:
+    """Return the ratings of agents from those of their strategies."""
+    superiority = ratings.superiority[np.ix_(strategy, strategy)]
+    same = strategy[:, None] == strategy
     superiority[same] = 0.5
     np.fill_diagonal(superiority, np.nan)
     return Ratings(
-        elo=ratings.elo[place],
-        low=ratings.low[place],
-        high=ratings.high[place],
-        bound=tuple(ratings.bound[each] for each in place),
-        split=ratings.split[place],
-        order=np.argsort(np.argsort(ratings.order)[place], kind="stable"),
+        elo=ratings.elo[strategy],
+        low=ratings.low[strategy],
+        high=ratings.high[strategy],
+        bound=tuple(ratings.bound[number] for number in strategy),
+        split=ratings.split[strategy],
+        order=np.argsort(np.argsort(ratings.order)[strategy], kind="stable"),
         superiority=superiority,
-        strategy=place,
+        strategy=strategy,
         anchor=None if ratings.anchor is None else anchor,
         advantage=ratings.advantage,
     )
-
-
-# ------------------------------------------------------------------ maximum likelihood
 
 
 def _fit_blocks(units: PairUnits, layers: Layers) -> tuple[FloatArray, bool, FloatArray]:
@@ -338,11 +328,11 @@ def _fit_blocks(units: PairUnits, layers: Layers) -> tuple[FloatArray, bool, Flo
     counts = units.counts
     inside = np.zeros(len(counts))
     for members in layers.blocks():
-        inside[members] = fit_block(counts[np.ix_(members, members)])[:-1]
+        inside[members] = bradley_terry.fit_block(counts[np.ix_(members, members)])[:-1]
     rated = layers.rated
     among = units.cells[np.ix_(rated, rated)]
-    if units.by_colour and rated.sum() > 1 and advantage_is_finite(among):
-        fitted = fit_block(among)
+    if units.by_colour and rated.sum() > 1 and bradley_terry.advantage_is_finite(among):
+        fitted = bradley_terry.fit_block(among)
         inside[rated] = fitted[:-1]
         return inside, True, fitted
     return inside, False, np.append(inside[rated], 0)
@@ -363,9 +353,9 @@ def _with_intervals(
     """
     if anchor is not None:
         elo = elo - elo[anchor]
-        place = int(rated[:anchor].sum())
-        sample = np.hstack([sample[:, :-1] - sample[:, [place]], sample[:, -1:]])
-        fitted = np.append(fitted[:-1] - fitted[place], fitted[-1])
+        column = int(rated[:anchor].sum())
+        sample = np.hstack([sample[:, :-1] - sample[:, [column]], sample[:, -1:]])
+        fitted = np.append(fitted[:-1] - fitted[column], fitted[-1])
     if rated.sum() < 2:
         return elo, elo.copy(), elo.copy(), (0.0, 0.0, 0.0)  # the one rated agent is the scale's 0
     among = units.among(rated, by_colour=False)
@@ -376,9 +366,6 @@ def _with_intervals(
     low[rated] = np.minimum(elo[rated], lowest[:-1])
     high[rated] = np.maximum(elo[rated], highest[:-1])
     return elo, low, high, (lowest[-1], ELO * fitted[-1], highest[-1])
-
-
-# ------------------------------------------------------------------ the bootstrap
 
 
 def _replicates(
@@ -393,7 +380,7 @@ def _replicates(
     if len(units.cells) < 2:
         return np.zeros((replicates, len(fitted)))
     rng = np.random.default_rng(seed)
-    first, second = pairings(units.cells)
+    first, second = bradley_terry.pairings(units.cells)
     scored, met, times = units.scored()
     imagined = _imagined(units, fitted[first] - fitted[second])
     batch = max(1, _CELLS // max(len(times), scored.shape[1], len(units.cells) ** 2))
@@ -406,7 +393,7 @@ def _replicates(
         points = (weight @ scored).reshape(size, -1, len(first)) + won[:, None]
         games = (weight @ met + won + lost)[:, None]
         start = np.broadcast_to(fitted, (size, len(fitted)))
-        rows.append(fit(points, games, first, second, start))
+        rows.append(bradley_terry.fit(points, games, first, second, start))
     return np.concatenate(rows)
 
 
@@ -418,7 +405,7 @@ def _imagined(units: PairUnits, difference: FloatArray) -> FloatArray:
     among the pairings by their size; the odds are those expected at the fitted ``difference``
     (natural units). In simulated pools this is just cautious enough.
     """
-    first, second = pairings(units.cells)
+    first, second = bradley_terry.pairings(units.cells)
     pairs = units.counts[first, second].sum(axis=1)
     number = max(0.5 * pairs.sum() / units.total, len(units.cells) - 1)
     odds = scipy.special.expit(np.stack([-difference, difference], axis=1))

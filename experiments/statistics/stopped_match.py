@@ -86,8 +86,7 @@ def stopped_estimates(test: Sprt, counts: ArrayLike) -> tuple[FloatArray, FloatA
 
 
 def _difference(test: Sprt, counts: ArrayLike, worse: float) -> FloatArray:
-    """Return the differences, Elo, with the probability ``worse`` of an outcome worse than
-    these."""
+    """Return the Elo differences with the probability ``worse`` of a worse outcome."""
     course = BrownianPaths(test, counts)
     low = np.full(course.number, -_FARTHEST)
     high = np.full(course.number, _FARTHEST)
@@ -95,15 +94,14 @@ def _difference(test: Sprt, counts: ArrayLike, worse: float) -> FloatArray:
         middle = (low + high) / 2
         weaker = course.worse(middle) > worse  # than the difference that is sought
         low, high = np.where(weaker, middle, low), np.where(weaker, high, middle)
-    found = (low + high) / 2
-    return np.where(np.abs(found) > _FARTHEST - 1, np.copysign(np.inf, found), found)
+    elo = (low + high) / 2
+    return np.where(np.abs(elo) > _FARTHEST - 1, np.copysign(np.inf, elo), elo)
 
 
 class BrownianPaths:
     """The course of m tests, as Brownian motions."""
 
     def __init__(self, test: Sprt, counts: ArrayLike) -> None:
-        """counts: shape (m, 5)."""
         played = np.asarray(counts, dtype=float)
         llr = test.llrs(played)
         self.number, self._pairs = len(played), played.sum(axis=1)
@@ -156,8 +154,7 @@ def _fallen(
 def _between(
     lower: FloatArray, upper: FloatArray, drift: FloatArray, time: FloatArray, level: FloatArray
 ) -> FloatArray:
-    """Return the probability that such a motion has left at neither bound by some time and is below
-    ``level``."""
+    """Return the probability that the motion has left at neither bound and is below ``level``."""
     root = np.sqrt(time)
 
     def inside(image: FloatArray) -> FloatArray:

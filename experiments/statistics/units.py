@@ -117,10 +117,9 @@ class PairUnits:
         pairing, result = np.nonzero(played)
         points, _ = points_and_games(np.eye(played.shape[1])[None, result])
         row, kinds = np.arange(len(pairing)), points.shape[1]
-        place = (row.repeat(kinds), (pairing[:, None] + len(first) * np.arange(kinds)).ravel())
-        scored = scipy.sparse.csr_array(
-            (points[0].T.ravel(), place), shape=(len(row), kinds * len(first))
-        )
+        cells = (row.repeat(kinds), (pairing[:, None] + len(first) * np.arange(kinds)).ravel())
+        shape = len(row), kinds * len(first)
+        scored = scipy.sparse.csr_array((points[0].T.ravel(), cells), shape=shape)
         games = scipy.sparse.csr_array((np.ones(len(row)), (row, pairing)), (len(row), len(first)))
         return scored, games, played[pairing, result].astype(float)
 
@@ -130,7 +129,6 @@ def _flat(tables: np.ndarray, kind: tuple[int, ...]) -> IntArray:
 
 
 def _check_views(cells: IntArray, backwards: IntArray) -> None:
-    """ValueError unless both agents of every pairing tell the same of it."""
     diagonal = np.arange(cells.shape[1])
     if cells[:, diagonal, diagonal].any():
         raise ValueError("pairs has an agent meeting itself: the diagonal must be 0")

@@ -27,31 +27,17 @@ from othello_lab.experiments.report.searches import cost_rows, searched_position
 from othello_lab.experiments.report.standings import pair_counts
 from othello_lab.experiments.statistics.means import mean_interval
 from othello_lab.experiments.statistics.pairs import SHARES, FloatArray
-from othello_lab.experiments.statistics.sequential_mean import FIRST_LOOK, mean_side
+from othello_lab.experiments.statistics.sequential import FIRST_LOOK, mean_side
 from othello_lab.experiments.statistics.stopped_match import stopped_estimate
-from othello_lab.experiments.studies.grammar import (
-    MEASURES,
-    AgentText,
-    Claim,
-    CostClaim,
-    StrengthClaim,
-    parse,
-)
-from othello_lab.experiments.studies.study import (
-    Conclusion,
-    MatchStudy,
-    PlayedRun,
-    RunRequest,
-    changed,
-)
+from othello_lab.experiments.studies import grammar, study
 
 _In = TypeVar("_In")
 _Out = TypeVar("_Out")
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
 
-_RANDOM = AgentText("random")  # gives positions to an agent that is compared with a number
-_OTHER = AgentText("greedy")
+_RANDOM = grammar.AgentText("random")  # gives positions to an agent that is compared with a number
+_OTHER = grammar.AgentText("greedy")
 
 
 @dataclass(frozen=True)
@@ -72,7 +58,7 @@ class ClaimVerdict:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Claims(MatchStudy):
+class Claims(study.MatchStudy):
     """Tests of claims, written in the language of :mod:`experiments.studies.grammar`.
 
     A claim of strength is a sequential test (SPRT) between the claimed difference and one that is
@@ -96,11 +82,11 @@ class Claims(MatchStudy):
     positions: Annotated[int, Whole(FIRST_LOOK)] = 100
 
     def check(self, plan: Plan) -> None:
-        _each(self.parsed, lambda claim: self._check(claim, plan))
+        _map_all(self.parsed, lambda claim: self._check(claim, plan))
 
-    def _check(self, claim: Claim, plan: Plan) -> None:
+    def _check(self, claim: grammar.Claim, plan: Plan) -> None:
         agents = self._agents(claim, plan)
-        if isinstance(claim, CostClaim):
+        if isinstance(claim, grammar.CostClaim):
             for text in _compared(claim):
                 agent = make_agent(agents[str(text)], str(text), plan.settings)
                 if isinstance(agent, ExternalAgent):
@@ -114,25 +100,25 @@ class Claims(MatchStudy):
                     )
 
     @cached_property
-    def parsed(self) -> list[Claim]:
+    def parsed(self) -> list[grammar.Claim]:
         """Return all claims; ValueError with all that are wrong."""
-        return _each(_lines(self.claims), _parsed)
+        return _map_all(_lines(self.claims), _parsed)
 
-    def runs(self, plan: Plan, played: Sequence[PlayedRun]) -> Sequence[RunRequest]:
-        return [RunRequest(self._settings(claim, plan), str(claim)) for claim in self.parsed]
+    def runs(self, plan: Plan, played: Sequence[study.PlayedRun]) -> Sequence[study.RunRequest]:
+        return [study.RunRequest(self._settings(claim, plan), str(claim)) for claim in self.parsed]
 
-    def conclude(self, plan: Plan, played: Sequence[PlayedRun]) -> Conclusion:
+    def conclude(self, plan: Plan, played: Sequence[study.PlayedRun]) -> study.Conclusion:
         import pandas as pd
 
-        found = {each.number: self._judged(each, plan) for each in played}
+        judged = {run.number: self._judged(run, plan) for run in played}
         verdicts = [
-            found.get(number, ClaimVerdict(str(claim), UNDECIDED, "no games yet", "-"))
+            judged.get(number, ClaimVerdict(str(claim), UNDECIDED, "no games yet", "-"))
             for number, claim in enumerate(self.parsed)
         ]
         findings = [_summary([v.verdict for v in verdicts])]
         findings += [f"{v.claim}: {v.verdict}. {v.evidence}" for v in verdicts]
         rows = [[v.verdict, v.claim, v.amount] for v in verdicts]
-        return Conclusion(
+        return study.Conclusion(
             findings,
             [ResultTable("Claims", ["verdict", "claim", "after"], rows, (0, 1))],
             {"claims": pd.DataFrame([vars(verdict) for verdict in verdicts])},
@@ -149,29 +135,26 @@ class Claims(MatchStudy):
             exit_code=_exit_code([v.verdict for v in verdicts]),
         )
 
-    # ------------------------------------------------------------------ runs
-
-    def _agents(self, claim: Claim, plan: Plan) -> dict[str, dict[str, Any]]:
+    def _agents(self, claim: grammar.Claim, plan: Plan) -> dict[str, dict[str, Any]]:
         """Return the settings of a claim's agents, by their names in it; ConfigError."""
-        found = {}
+        settings = {}
         for text in _line_up(claim):
             try:
-                found[str(text)] = _settings_of(text, plan.settings)
+                settings[str(text)] = _settings_of(text, plan.settings)
             except ConfigError as error:
                 raise ConfigError(f"{claim}: {one_line(error)}") from error
-        return found
+        return settings
 
-    def _settings(self, claim: Claim, plan: Plan) -> RunConfig:
-        """Return the settings of the run that tests a claim."""
+    def _settings(self, claim: grammar.Claim, plan: Plan) -> RunConfig:
         agents = self._agents(claim, plan)
-        if isinstance(claim, StrengthClaim):
-            return changed(plan.settings, agents=agents, schedule=self._schedule(claim))
+        if isinstance(claim, grammar.StrengthClaim):
+            return study.changed(plan.settings, agents=agents, schedule=self._schedule(claim))
         schedule = {"_target_": "othello_lab.experiments.pairing.RoundRobin"}
-        return changed(
+        return study.changed(
             plan.settings, agents=agents, schedule=schedule, games=2 * self.positions, record="all"
         )
 
-    def _schedule(self, claim: StrengthClaim) -> dict[str, Any]:
+    def _schedule(self, claim: grammar.StrengthClaim) -> dict[str, Any]:
         """The sequential test of a claim, as its first agent sees it."""
         better = claim.compare in (">", "<=")  # the one claimed is the lower of two differences
         low = claim.elo if better else claim.elo - self.tolerance
@@ -183,22 +166,20 @@ class Claims(MatchStudy):
             "sprt_beta": self.error,
         }
 
-    # ------------------------------------------------------------------ verdicts
-
-    def _judged(self, played: PlayedRun, plan: Plan) -> ClaimVerdict:
+    def _judged(self, played: study.PlayedRun, plan: Plan) -> ClaimVerdict:
         claim = self.parsed[played.number]
         with played.record() as record:
-            about = record.head()["config"]["name"]
-            if not about.endswith(f": {claim}"):
+            name = record.head()["config"]["name"]
+            if not name.endswith(f": {claim}"):
                 raise ConfigError(
-                    f"{played.folder} has the games of another claim, '{about}': the claims have "
+                    f"{played.folder} has the games of another claim, '{name}': the claims have "
                     "changed since; start a new study"
                 )
-            if isinstance(claim, StrengthClaim):
+            if isinstance(claim, grammar.StrengthClaim):
                 return self._of_strength(claim, record)
             return self._of_costs(claim, record, plan)
 
-    def _of_strength(self, claim: StrengthClaim, record: Record) -> ClaimVerdict:
+    def _of_strength(self, claim: grammar.StrengthClaim, record: Record) -> ClaimVerdict:
         test = SequentialMatch(
             **{k: v for k, v in self._schedule(claim).items() if k != "_target_"}
         )
@@ -209,10 +190,10 @@ class Claims(MatchStudy):
             return ClaimVerdict(
                 str(claim), UNDECIDED, "No pair of games is complete.", amount, forfeits
             )
-        found, elo = None, ""
+        estimate, elo = None, ""
         if rated.any():
-            found = stopped_estimate(test.test, rated)
-            elo = f": {found.text}{'' if found.split else ' Elo'}"
+            estimate = stopped_estimate(test.test, rated)
+            elo = f": {estimate.text}{'' if estimate.split else ' Elo'}"
         upwards = claim.compare in (">=", ">")
         accepted = test.test.decide(counts)
         verdict = UNDECIDED if not accepted else HOLDS if (accepted == "H1") == upwards else FAILS
@@ -228,10 +209,10 @@ class Claims(MatchStudy):
             amount += f", {forfeits:,} forfeited"
         if verdict == HOLDS and 2 * forfeits > games:
             verdict, evidence = UNDECIDED, f"Forfeits do not show that a claim holds. {evidence}"
-        ends = (found.elo, found.low, found.high) if found else ()
+        ends = (estimate.elo, estimate.low, estimate.high) if estimate else ()
         return ClaimVerdict(str(claim), verdict, evidence, amount, forfeits, *ends)
 
-    def _of_costs(self, claim: CostClaim, record: Record, plan: Plan) -> ClaimVerdict:
+    def _of_costs(self, claim: grammar.CostClaim, record: Record, plan: Plan) -> ClaimVerdict:
         """Search the positions of one opening after the other until it is decided."""
         agents = self._agents(claim, plan)
         searchers = {}
@@ -257,26 +238,26 @@ class Claims(MatchStudy):
         amount = counted(len(spent), "position")
         if not spent:
             return ClaimVerdict(str(claim), UNDECIDED, "There are no positions.", amount)
-        own, other = np.array(spent).T
-        evidence = f"{claim.first} took {_cost_text(own, claim.measure)} a position"
+        costs, others = np.array(spent).T
+        evidence = f"{claim.first} took {_cost_text(costs, claim.measure)} a position"
         ratio = np.nan
-        if claim.second is not None and other.all():
-            times = mean_interval(own / other, range(len(own)), weights=other)
+        if claim.second is not None and others.all():
+            times = mean_interval(costs / others, range(len(costs)), weights=others)
             ratio = times.value
-            theirs = _cost_text(other, claim.measure)
+            theirs = _cost_text(others, claim.measure)
             evidence += f", {times.text(3)} x {claim.second}'s {theirs}"
         return ClaimVerdict(str(claim), verdict, f"{evidence}, in {amount}.", amount, ratio=ratio)
 
-    def _cost_verdict(self, claim: CostClaim, spent: Sequence[tuple[float, float]]) -> str:
+    def _cost_verdict(self, claim: grammar.CostClaim, spent: Sequence[tuple[float, float]]) -> str:
         if len(spent) < FIRST_LOOK:
             return UNDECIDED
-        own, other = np.array(spent).T
-        found = mean_side(own - claim.number * other, self.positions, self.error)
-        if found.side is None:
+        costs, others = np.array(spent).T
+        mean = mean_side(costs - claim.number * others, self.positions, self.error)
+        if mean.side is None:
             return UNDECIDED
-        if found.side == 0:
+        if mean.side == 0:
             return HOLDS if "=" in claim.compare else FAILS
-        return HOLDS if (found.side > 0) == (">" in claim.compare) else FAILS
+        return HOLDS if (mean.side > 0) == (">" in claim.compare) else FAILS
 
 
 _WORDS = (HOLDS, FAILS, UNDECIDED)
@@ -310,29 +291,26 @@ def _summary(verdicts: Sequence[str]) -> str:
     if len(verdicts) == 1:
         return f"The claim {_SAID[verdicts[0]][0]}."
     number = {word: verdicts.count(word) for word in _WORDS}
-    told = [f"{number[word]} {_SAID[word][number[word] > 1]}" for word in _WORDS if number[word]]
-    return f"Of {counted(len(verdicts), 'claim')} {', '.join(told)}."
+    counts = [f"{number[word]} {_SAID[word][number[word] > 1]}" for word in _WORDS if number[word]]
+    return f"Of {counted(len(verdicts), 'claim')} {', '.join(counts)}."
 
 
 def _cost_text(spent: FloatArray, measure: str) -> str:
-    """Return the mean of a measure, one value an opening, with its interval."""
     mean = mean_interval(spent, range(len(spent)))
     return f"{mean.text(1, 1e6)} µs" if measure == "time" else f"{mean.text(1)} {measure}"
 
 
-def _compared(claim: CostClaim) -> list[AgentText]:
+def _compared(claim: grammar.CostClaim) -> list[grammar.AgentText]:
     return [claim.first] if claim.second is None else [claim.first, claim.second]
 
 
-def _line_up(claim: Claim) -> list[AgentText]:
-    """The two agents that play for a claim."""
+def _line_up(claim: grammar.Claim) -> list[grammar.AgentText]:
     if claim.second is not None:
         return [claim.first, claim.second]
     return [claim.first, _OTHER if claim.first == _RANDOM else _RANDOM]
 
 
 def _lines(claims: Any) -> list[str]:
-    """The claims one by one; ValueError."""
     if isinstance(claims, str) and claims.endswith((".yaml", ".yml")):
         try:
             claims = read_yaml(Path(claims))
@@ -355,28 +333,27 @@ def _lines(claims: Any) -> list[str]:
     return list(claims)
 
 
-def _each(what: Iterable[_In], do: Callable[[_In], _Out]) -> list[_Out]:
+def _map_all(what: Iterable[_In], do: Callable[[_In], _Out]) -> list[_Out]:
     """Return the result of ``do`` for each; ValueError with all errors."""
-    found, wrong = [], []
-    for each in what:
+    results, wrong = [], []
+    for item in what:
         try:
-            found.append(do(each))
+            results.append(do(item))
         except ValueError as error:
             wrong.append(one_line(error))
     if wrong:
         raise ValueError("; ".join(wrong))
-    return found
+    return results
 
 
-def _parsed(line: Any) -> Claim:
-    claim = parse(line)
+def _parsed(line: Any) -> grammar.Claim:
+    claim = grammar.parse(line)
     if claim.second is not None and str(claim.first) == str(claim.second):
         raise ValueError(f"{claim}: an agent cannot be compared with itself")
     return claim
 
 
-def _settings_of(text: AgentText, settings: RunConfig) -> dict[str, Any]:
-    """The settings of an agent of a claim; ConfigError."""
+def _settings_of(text: grammar.AgentText, settings: RunConfig) -> dict[str, Any]:
     if text.name in settings.agents:
         made = copy.deepcopy(dict(settings.agents[text.name]))
     else:
@@ -403,10 +380,9 @@ def _known(settings: Mapping[str, Any]) -> str:
 
 
 def _spent(
-    claim: CostClaim, position: Position, searchers: Mapping[str, SearchAgent]
+    claim: grammar.CostClaim, position: Position, searchers: Mapping[str, SearchAgent]
 ) -> tuple[float, float]:
-    """Return the costs of the claim's search, or searches, on a position: the first's, and the
-    second's or 1, a factor of the claim's number."""
-    column = MEASURES[claim.measure]
+    """Return the costs of a claim's searches on a position; 1 in the place of a second one."""
+    column = grammar.MEASURES[claim.measure]
     rows = list(cost_rows(position, searchers))
     return float(rows[0][column]), float(rows[1][column]) if len(rows) > 1 else 1.0

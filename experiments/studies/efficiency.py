@@ -33,7 +33,7 @@ def compared(searches: pd.DataFrame, trees: pd.DataFrame) -> pd.DataFrame:
     position was solved instead.
     """
     keys = ["piece", "evaluation", "depth"]
-    named = {each: f"minimax_{each}" for each in ("nodes", "leaves", "value")}
+    named = {count: f"minimax_{count}" for count in ("nodes", "leaves", "value")}
     beside = trees[[*keys, *named, "smallest"]].rename(columns=named)
     table = searches.merge(beside, on=keys, how="left")
     whole, least = np.log(table["minimax_leaves"]), np.log(table["smallest"])
@@ -77,10 +77,13 @@ def summary(table: pd.DataFrame, trees: pd.DataFrame, seed: int = 0) -> pd.DataF
         for part in parts
         for (phase, agent, depth), group in part.groupby(["phase", "agent", "depth"], sort=False)
     ]
-    found = pd.DataFrame(rows)
-    deepest = found[(found["phase"] == ALL) & (found["depth"] == found["depth"].max())]
-    order = list(dict.fromkeys([*deepest.sort_values("leaves")["agent"], *found["agent"]]))
-    return by_agent(found, order).reset_index(drop=True)
+    table_of_costs = pd.DataFrame(rows)
+    deepest = table_of_costs[
+        (table_of_costs["phase"] == ALL)
+        & (table_of_costs["depth"] == table_of_costs["depth"].max())
+    ]
+    order = list(dict.fromkeys([*deepest.sort_values("leaves")["agent"], *table_of_costs["agent"]]))
+    return by_agent(table_of_costs, order).reset_index(drop=True)
 
 
 def is_reference(name: str) -> bool:
@@ -88,13 +91,12 @@ def is_reference(name: str) -> bool:
     return name.startswith((MINIMAX, FLOOR))
 
 
-def of_agents(found: pd.DataFrame) -> pd.DataFrame:
+def of_agents(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of :func:`summary` that are of agents."""
-    return found[~found["agent"].map(is_reference).astype(bool)]
+    return table[~table["agent"].map(is_reference).astype(bool)]
 
 
 def _row(group: pd.DataFrame, depth: int, seed: int) -> dict[str, float]:
-    """Return the summary of one search's positions at one depth."""
     beside = group.dropna(subset=["minimax_nodes"])
     cuts = group["cutoffs"].sum()
     efficiency = mean_interval(group["efficiency"], group["opening"], seed, weights=group["room"])

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from othello_lab.agents.search.endgame.solver import EndgameSolver
-from othello_lab.core.rules import Ruleset
 from othello_lab.core.system.compile import Announce
 from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.settings import Whole
@@ -29,12 +28,10 @@ from othello_lab.experiments.report.late_moves import (
 )
 from othello_lab.experiments.report.tables import marked
 from othello_lab.experiments.studies.positions import RecordedStudy
-from othello_lab.experiments.studies.study import Conclusion, ResultTable
+from othello_lab.experiments.studies.study import Conclusion, ResultTable, drawn_by
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 MOST_EMPTIES = 30
 """The solver may take minutes for a position with more."""
@@ -63,14 +60,14 @@ class Errors(RecordedStudy):
 
     def pieces(self, plan: Plan, record: Record | None) -> Sequence[Any]:
         assert record is not None
-        found = late_games(record, self.positions, self.empties, plan.settings.seed)
-        if not found:
+        games = late_games(record, self.positions, self.empties, plan.settings.seed)
+        if not games:
             raise ValueError(
                 f"no agent had a choice with {self.empties} or fewer empty squares in these games"
             )
-        return found
+        return games
 
-    def work(self, place: WorkerContext, piece: LateGame[LateMove]) -> Tables:
+    def work(self, context: WorkerContext, piece: LateGame[LateMove]) -> Tables:
         rows = judged_moves(piece, EndgameSolver(_TABLE_MB))
         return {"moves": rows}
 
@@ -81,12 +78,13 @@ class Errors(RecordedStudy):
         profile = error_profile(moves, plan.settings.seed)
         whole = profile[profile["empties"] == ALL]
         table = ResultTable("Moves against perfect play", ERROR_COLUMNS, error_cells(whole))
-        about = f"{counted(len(moves), 'move')} with {self.empties} or fewer empty squares"
+        sample = f"{counted(len(moves), 'move')} with {self.empties} or fewer empty squares"
+        drawn = costliest(moves, DRAWN)
         return Conclusion(
-            findings=list(_findings(whole, about, moves["opening"].nunique())),
+            findings=list(_findings(whole, sample, moves["opening"].nunique())),
             tables=[table, *worst_moves(moves)],
             frames={"errors": profile, "moves": moves},
-            figures=lambda: _figures(profile, costliest(moves, DRAWN), run.rules, about),
+            figures=drawn_by("errors:error_figures", profile, drawn, run.rules, sample),
             notes=[_NOTE],
             agents=run.agents,
             details=run.details,
@@ -100,13 +98,13 @@ lost, a drawn one lost. Only moves with a choice count. Intervals are 95 %, from
 openings."""
 
 
-def _findings(whole: pd.DataFrame, about: str, openings: int) -> Iterable[str]:
+def _findings(whole: pd.DataFrame, sample: str, openings: int) -> Iterable[str]:
     rows = whole.to_dict("records")
     best, worst = rows[0], rows[-1]
     alike = len(rows) > 1 and best["loss"] == worst["loss"]
     who = "all agents made equally good ones" if alike else f"{best['agent']} made the best"
     yield (
-        f"Of {about}, from {counted(openings, 'opening')}, {who}: "
+        f"Of {sample}, from {counted(openings, 'opening')}, {who}: "
         f"{mean_of(best, 'loss').text()} discs lost a move against perfect play, "
         f"a best move in {mean_of(best, 'best_share').text(0, 100)} %."
     )
@@ -118,9 +116,9 @@ def _findings(whole: pd.DataFrame, about: str, openings: int) -> Iterable[str]:
             f"move in {mean_of(worst, 'best_share').text(0, 100)} %.{sure}"
         )
     turning = sorted(rows, key=lambda row: -row["turning_share"])
-    told = ", ".join(f"{row['agent']} {100 * row['turning_share']:.1f} %" for row in turning[:6])
+    shares = ", ".join(f"{row['agent']} {100 * row['turning_share']:.1f} %" for row in turning[:6])
     more = f", and {len(rows) - 6} more agents with fewer" if len(rows) > 6 else ""
-    yield f"Moves that changed the outcome: {told}{more}."
+    yield f"Moves that changed the outcome: {shares}{more}."
     yield from few_openings_warning(openings)
 
 
@@ -152,11 +150,3 @@ def worst_moves(moves: pd.DataFrame, form: str = "+d") -> Iterable[ResultTable]:
     ]
     columns = ["agent", "game", "empties", "move", "best", "position"]
     yield ResultTable("The costliest moves", columns, rows, words=(0, 3, 4, 5), code=(5,))
-
-
-def _figures(
-    profile: pd.DataFrame, costly: pd.DataFrame, rules: Ruleset, about: str
-) -> Iterable[ReportFigure]:
-    from othello_lab.experiments.studies.figures.errors import error_figures
-
-    return error_figures(profile, costly, rules, about)

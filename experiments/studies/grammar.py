@@ -23,18 +23,15 @@ ValueError: alphabeta >= greedy + lots Elo: 'lots' where a number of Elo is need
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
-MEASURES = {
-    "nodes": "nodes",
-    "evaluations": "evaluations",
-    "leaves": "leaves",
-    "cutoffs": "cutoffs",
-    "made": "made",
-    "time": "seconds",
-}
+_COUNTS = ("nodes", "evaluations", "leaves", "cutoffs", "made")
+MEASURES = {**{name: name for name in _COUNTS}, "time": "seconds"}
 """What may be compared, and the column of :func:`experiments.report.searches.cost_rows`."""
 
 COMPARISONS = (">=", "<=", ">", "<")
@@ -46,6 +43,8 @@ _TOKEN = re.compile(
     r"|(?P<mark>[(),%=*\N{MULTIPLICATION SIGN}])"
     r"|(?P<word>[^\s(),%=*<>\N{MULTIPLICATION SIGN}]+))"
 )
+_CONSTANTS = {"true": True, "false": False, "null": None}
+_WORDS = ("word", "number")
 _TIMES = ("x", "*", "\N{MULTIPLICATION SIGN}", "times")
 
 
@@ -111,155 +110,121 @@ def parse(text: str) -> Claim:
 
 
 def _written(value: Any) -> str:
-    if value is None or isinstance(value, bool):  # 1 is a number, though it equals True
-        return {True: "true", False: "false", None: "null"}[value]
-    return str(value)
+    return json.dumps(value) if value is None or isinstance(value, bool) else str(value)
 
 
 def _value(word: str) -> Any:
-    """A setting's value: a number, a truth value, nothing, or a word."""
-    if word in ("true", "false", "null"):
-        return {"true": True, "false": False, "null": None}[word]
+    """Return a setting's value: a number, a truth value, nothing, or a word."""
+    if word in _CONSTANTS:
+        return _CONSTANTS[word]
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return kind(word)
-        except ValueError:
-            continue
     return word
 
 
 class _Reader:
-    """Reads a claim from left to right."""
-
     def __init__(self, line: str) -> None:
         self._tokens: list[tuple[str, str]] = []
-        place = 0
-        while line[place:].strip():
-            found = _TOKEN.match(line, place)
-            if found is None:
-                raise ValueError(f"'{line[place:].strip()[0]}' cannot be read")
-            self._tokens.append((str(found.lastgroup), str(found[found.lastgroup or 0])))
-            place = found.end()
+        begin = 0
+        while line[begin:].strip():
+            match = _TOKEN.match(line, begin)
+            if match is None:
+                raise ValueError(f"'{line[begin:].strip()[0]}' cannot be read")
+            self._tokens.append((str(match.lastgroup), str(match[match.lastgroup or 0])))
+            begin = match.end()
+        self._tokens.append(("", ""))  # the end
         self._next = 0
 
     def claim(self) -> Claim:
         measure = self._measure()
         first = self._agent()
         if measure:
-            self._expect(")")
-        compare = self._compare()
+            self._take(")", ")")
+        compare = self._take(f"one of {' '.join(COMPARISONS)}", kinds=("compare",))
         made: Claim
         if measure:
             made = self._cost(measure, first, compare)
         else:
-            second = self._agent()
-            made = StrengthClaim(first, compare, second, self._elo())
-        if self._next < len(self._tokens):
-            raise ValueError(f"'{self._tokens[self._next][1]}' is too much")
+            made = StrengthClaim(first, compare, self._agent(), self._elo())
+        if self._word:
+            raise ValueError(f"'{self._word}' is too much")
         return made
 
-    # ------------------------------------------------------------------ parts
-
     def _cost(self, measure: str, first: AgentText, compare: str) -> CostClaim:
-        number, given = 1.0, False
-        if self._kind() == "number":
-            number, given = float(self._take()), True
-            if self._is("%"):
-                self._take()
+        number, needed = 1.0, "a number, or a measure,"
+        if given := self._skip(kinds=("number",)):
+            number, needed = float(given), f"one of {', '.join(MEASURES)}"
+            if self._skip("%"):
                 number /= 100
-            if not self._is(*_TIMES):
-                if self._next == len(self._tokens):
+            if not self._skip(*_TIMES):
+                if not self._word:
                     return CostClaim(measure, first, compare, number)
-                raise ValueError(f"{self._found()} where x is needed, as in 0.2 x nodes(...)")
-            self._take()
-        other = self._measure()
-        if not other:
-            needed = f"one of {', '.join(MEASURES)}" if given else "a number, or a measure,"
-            raise ValueError(f"{self._found()} where {needed} is needed")
+                self._refuse("x", ", as in 0.2 x nodes(...)")
+        other = self._measure() or self._refuse(needed)
         if other != measure:
             raise ValueError(f"{measure} and {other} cannot be compared")
         second = self._agent()
-        self._expect(")")
+        self._take(")", ")")
         return CostClaim(measure, first, compare, number, second, other)
 
     def _measure(self) -> str:
-        """``nodes(``, if that comes next."""
-        ahead = self._tokens[self._next : self._next + 2]
-        if len(ahead) == 2 and ahead[0][1] in MEASURES and ahead[1][1] == "(":
-            self._next += 2
-            return ahead[0][1]
-        return ""
+        """Take ``nodes(``, if that comes next; return the measure."""
+        (_, name), *after = self._tokens[self._next : self._next + 2]
+        if name not in MEASURES or after[0][1] != "(":
+            return ""
+        self._next += 2
+        return name
 
     def _agent(self) -> AgentText:
-        name = self._named("an agent")
-        if not self._is("("):
+        name = self._take("an agent", kinds=_WORDS)
+        if not self._skip("("):
             return AgentText(name)
         settings: list[tuple[str, Any]] = []
         evaluation = None
-        while not self._is(")") or not self._next:
-            self._take()  # the parenthesis, or a comma
-            key = self._named("a setting or an evaluation")
-            value = self._setting(key)
-            if value is not None and key != "evaluation":
+        while True:
+            key = self._take("a setting or an evaluation", kinds=_WORDS)
+            if self._skip("="):
+                value = self._take(f"a value of {key}", kinds=_WORDS)
+            else:
+                value = self._skip(kinds=_WORDS)
+            if value and key != "evaluation":
                 settings.append((key, _value(value)))
             elif evaluation is None:
                 evaluation = value or key
-            elif value is None:
-                raise ValueError(f"'{key}' has no value, and {evaluation} is the evaluation")
-            else:
+            elif value:
                 raise ValueError(f"'{value}' is a second evaluation, beside {evaluation}")
-            if not self._is(",", ")"):
-                raise ValueError(f"{self._found()} where , or ) is needed, after {key} of {name}")
-        self._take()
-        return AgentText(name, tuple(settings), evaluation)
-
-    def _setting(self, key: str) -> str | None:
-        """The value that follows a key; None if there is none."""
-        if self._is("="):
-            self._take()
-            return self._named(f"a value of {key}")
-        return self._take() if self._kind() in ("word", "number") else None
-
-    def _compare(self) -> str:
-        return self._named(f"one of {' '.join(COMPARISONS)}", "compare")
+            else:
+                raise ValueError(f"'{key}' has no value, and {evaluation} is the evaluation")
+            if self._skip(")"):
+                return AgentText(name, tuple(settings), evaluation)
+            self._skip(",") or self._refuse(", or )", f", after {key} of {name}")
 
     def _elo(self) -> float:
-        if self._kind() != "sign":
+        if not (sign := self._skip(kinds=("sign",))):
             return 0.0
-        sign = -1 if self._take() == "-" else 1
-        elo = sign * float(self._named("a number of Elo", "number"))
-        if self._word().lower() != "elo":
-            raise ValueError(f"{self._found()} where Elo is needed, as in + 200 Elo")
-        self._take()
+        elo = float(sign + self._take("a number of Elo", kinds=("number",)))
+        if self._word.lower() != "elo":
+            self._refuse("Elo", ", as in + 200 Elo")
+        self._next += 1
         return elo
 
-    def _named(self, what: str, *kinds: str) -> str:
-        """Take a word of one of these kinds, by default a word or a number."""
-        if self._kind() not in (kinds or ("word", "number")):
-            raise ValueError(f"{self._found()} where {what} is needed")
-        return self._take()
-
-    # ------------------------------------------------------------------ words
-
-    def _kind(self) -> str:
-        return self._tokens[self._next][0] if self._next < len(self._tokens) else ""
-
+    @property
     def _word(self) -> str:
-        return self._tokens[self._next][1] if self._next < len(self._tokens) else "the end"
+        """The next word; "" at the end."""
+        return self._tokens[self._next][1]
 
-    def _found(self) -> str:
-        """Return the text at this place, for a message on the missing part."""
-        return f"'{self._word()}'" if self._next < len(self._tokens) else "it ends"
-
-    def _is(self, *words: str) -> bool:
-        return self._next < len(self._tokens) and self._tokens[self._next][1] in words
-
-    def _take(self) -> str:
-        word = self._word()
+    def _skip(self, *words: str, kinds: Collection[str] = ()) -> str:
+        """Take the next word if it is one of these, or of these kinds; else return ""."""
+        kind, word = self._tokens[self._next]
+        if word not in words and kind not in kinds:
+            return ""
         self._next += 1
         return word
 
-    def _expect(self, word: str) -> None:
-        if not self._is(word):
-            raise ValueError(f"{self._found()} where {word} is needed")
-        self._take()
+    def _take(self, needed: str, *words: str, kinds: Collection[str] = ()) -> str:
+        return self._skip(*words, kinds=kinds) or self._refuse(needed)
+
+    def _refuse(self, needed: str, more: str = "") -> NoReturn:
+        here = f"'{self._word}'" if self._word else "it ends"
+        raise ValueError(f"{here} where {needed} is needed{more}")

@@ -27,9 +27,9 @@ class StudyKind(JobKind):
 
     def summary(self, folder: Path) -> JobSummary:
         with reading(folder, self.word) as record:
-            about = record.head()
-        agents = len(about["config"].get("agents") or ()) or None
-        return summary_of(folder, about, f"{self.word} {about['name']}, ", agents=agents)
+            head = record.head()
+        agents = len(head["config"].get("agents") or ()) or None
+        return summary_of(folder, head, f"{self.word} {head['name']}, ", agents=agents)
 
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
         if not as_json:
@@ -37,9 +37,9 @@ class StudyKind(JobKind):
                 f"{folder} is a {self.word}: its findings are in {folder / 'report.md'}"
             )
         with reading(folder, self.word) as record:
-            about, tables = record.head(), record.tables()
+            head, tables = record.head(), record.tables()
         rows = {name: rows_of(table) for name, table in tables.items()}
-        print_json(job_data(folder, about, {"tables": rows}))
+        print_json(job_data(folder, head, {"tables": rows}))
 
     def resume(self, folder: Path, command: str, console: Console, options: ResumeOptions) -> int:
         from othello_lab.experiments.studies.study_session import resume
@@ -59,23 +59,23 @@ class StudyKind(JobKind):
         from othello_lab.experiments.report import watch
 
         ended = not is_locked(folder)
-        runs = [each for each in folder.iterdir() if kind_in(each) == RUN and has_begun(each)]
-        played = [watch.look(each, console)[0] for each in runs if is_locked(each)]
+        runs = [path for path in folder.iterdir() if kind_in(path) == RUN and has_begun(path)]
+        played = [watch.look(path, console)[0] for path in runs if is_locked(path)]
         return Group(*self._progress(folder, len(runs), ended), *played[:1]), ended
 
     def _progress(self, folder: Path, runs: int, ended: bool) -> list[RenderableType]:
         """Return how far it is. runs: the number of its runs that have begun."""
         with reading(folder, self.word) as record:
-            about, done = record.head(), record.pieces()
-        line = f"{self.word} {about['name']}: "
-        if about["pieces"]:
-            line += f"{len(done):,} of {counted(about['pieces'], KINDS[self.word].piece)}"
+            head, done = record.head(), record.pieces()
+        line = f"{self.word} {head['name']}: "
+        if head["pieces"]:
+            line += f"{len(done):,} of {counted(head['pieces'], KINDS[self.word].piece)}"
         else:
             line += f"{counted(runs, 'run')} so far"
         if failed := sum(map(bool, done.values())):
             line += f", {failed:,} failed"
         if ended:
-            line += ", complete" if about["complete"] else ", stopped (resume goes on with it)"
+            line += ", complete" if head["complete"] else ", stopped (resume goes on with it)"
         return [plain(line)]
 
     def maker(self) -> RecordMaker:

@@ -97,8 +97,7 @@ def difference_profile(
 
 
 def _games_of(moves: pd.DataFrame, agent: str) -> pd.DataFrame:
-    """Return all games with their results for an agent, also where only its opponent had a choice:
-    columns game, opening and result."""
+    """Return all games, with their results for an agent, also those without a choice of its own."""
     games = moves.drop_duplicates("game")[["game", "opening", "agent", "result"]]
     opposite = dict(zip(RESULTS, reversed(RESULTS), strict=True))
     theirs = games["result"].where(games["agent"] == agent, games["result"].map(opposite))
@@ -106,8 +105,7 @@ def _games_of(moves: pd.DataFrame, agent: str) -> pd.DataFrame:
 
 
 def _bands(moves: pd.DataFrame, plies: int) -> Iterator[tuple[str, pd.Series[bool]]]:
-    """Yield each band with moves, in order, and at the end ALL: its name, and True for each of its
-    moves."""
+    """Yield the name of each band with moves, and at the end ALL, with a mask of its moves."""
     for number in sorted(set(moves["ply"] // plies)):
         yield band_of(int(number) * plies, plies), moves["ply"] // plies == number
     yield ALL, moves["ply"].notna()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from othello_lab.agents.config import load_evaluation
-from othello_lab.agents.evaluation import Evaluation
+from othello_lab.agents.evaluation import FINAL_UNIT, Evaluation
+from othello_lab.agents.search import PVS
+from othello_lab.agents.search.endgame.solver import EndgameSolver
+from othello_lab.core.notation import square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.core.system.compile import Announce
@@ -23,6 +26,7 @@ from othello_lab.experiments.report.late_moves import (
     LateGame,
     chosen_moves,
     drawn_games,
+    judged,
     mean_of,
 )
 from othello_lab.experiments.report.tables import marked, time_text
@@ -34,14 +38,11 @@ from othello_lab.experiments.studies.loss_profile import (
     loss_profile,
     result_for,
 )
-from othello_lab.experiments.studies.neutral_judge import LEAST_DEPTH, NeutralJudge
 from othello_lab.experiments.studies.positions import RecordedStudy
-from othello_lab.experiments.studies.study import Conclusion, ResultTable
+from othello_lab.experiments.studies.study import Conclusion, ResultTable, drawn_by
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 _MOVES = 12  # of a piece: some tenths of a second
 _MOST_PLIES = 120
@@ -91,15 +92,13 @@ class Losses(RecordedStudy):
     def check(self, plan: Plan) -> None:
         self._judge()
         if self.first_ply > self.last_ply:
-            raise ValueError(
-                f"study.first_ply={self.first_ply} is after study.last_ply={self.last_ply}"
-            )
+            first, last = self.first_ply, self.last_ply
+            raise ValueError(f"study.first_ply={first} is after study.last_ply={last}")
         if self.run_folder() is None:
             self._check_run(list(plan.agents), plan.rules)
             if plan.settings.record != ALL_MOVES:
-                raise ValueError(
-                    f"record={plan.settings.record}: the moves are needed, record={ALL_MOVES}"
-                )
+                record = plan.settings.record
+                raise ValueError(f"record={record}: the moves are needed, record={ALL_MOVES}")
 
     def _check_run(self, names: Sequence[str], rules: Ruleset) -> None:
         """Raise ValueError unless the moves of these agents can be judged."""
@@ -112,7 +111,6 @@ class Losses(RecordedStudy):
             )
 
     def _evaluation(self) -> Evaluation:
-        """Return the judge's evaluation."""
         if isinstance(self.evaluation, str):
             return load_evaluation(self.evaluation)
         return self.evaluation
@@ -137,17 +135,16 @@ class Losses(RecordedStudy):
         self._check_run(list(agents.values()), rules)
         if not record.rows("select 1 from turns limit 1"):
             raise ValueError("this run has no recorded moves; it needs record=all")
-        found = [
+        pieces = [
             part
             for number in self._games(record, plan.settings.seed)
             for part in self._parts(record, rules, agents, number)
         ]
-        if not found:
+        if not pieces:
             raise ValueError("no agent had a choice at these plies of the chosen games")
-        return found
+        return pieces
 
     def _games(self, record: Record, seed: int) -> list[int]:
-        """Return the numbers of the games to judge."""
         order = drawn_games(record, seed)
         most = len(order) if self.games == "all" else int(self.games)
         if not self.balanced:
@@ -155,18 +152,17 @@ class Losses(RecordedStudy):
         sql = "select game, case when black_points > 0.5 then white else black end from games"
         loser = dict(record.rows(f"{sql} where black_points != 0.5"))
         lost = [[game for game in order if loser.get(game) == agent] for agent in (0, 1)]
-        each = min(len(lost[0]), len(lost[1]), most // 2)
-        if not each:
+        share = min(len(lost[0]), len(lost[1]), most // 2)
+        if not share:
             raise ValueError(
                 "study.balanced: no decided games of both agents; leave it out, or take more games"
             )
-        chosen = {game for games in lost for game in games[:each]}
+        chosen = {game for games in lost for game in games[:share]}
         return [game for game in order if game in chosen]
 
     def _parts(
         self, record: Record, rules: Ruleset, agents: Mapping[int, str], number: int
     ) -> Iterator[LateGame[PlayedMove]]:
-        """Yield the moves of a game to be judged, some at a time."""
         ((black, white, points, text, transcript),) = record.rows(
             "select black, white, black_points, opening, transcript from games where game = ?",
             [number],
@@ -193,22 +189,22 @@ class Losses(RecordedStudy):
         for begin in range(0, len(moves), _MOVES):
             yield LateGame(rules.name, number, text, moves[begin : begin + _MOVES])
 
-    def work(self, place: WorkerContext, piece: LateGame[PlayedMove]) -> Tables:
+    def work(self, context: WorkerContext, piece: LateGame[PlayedMove]) -> Tables:
         judge, rules = self._judge(), ruleset(piece.ruleset)
         rows = []
-        for each in piece.moves:
-            position = Position.from_obf(each.line, rules)
+        for move in piece.moves:
+            position = Position.from_obf(move.line, rules)
             rows.append(
                 {
                     "game": piece.game,
                     "opening": piece.opening,
-                    "agent": each.agent,
-                    "result": result_for(each.points),
-                    "ply": each.ply,
+                    "agent": move.agent,
+                    "result": result_for(move.points),
+                    "ply": move.ply,
                     "empties": position.empties,
-                    **judge.judged(position, each.move),
-                    "microseconds": each.microseconds,
-                    "depth": each.depth,
+                    **judge.judged(position, move.move),
+                    "microseconds": move.microseconds,
+                    "depth": move.depth,
                 }
             )
         return {"moves": rows}
@@ -221,7 +217,7 @@ class Losses(RecordedStudy):
         profile = loss_profile(moves, agents, self.band, seed)
         gaps = difference_profile(moves, agents, self.band, seed)
         games = moves["game"].nunique()
-        about = f"{counted(len(moves), 'move')} of {counted(games, 'game')}"
+        sample = f"{counted(len(moves), 'move')} of {counted(games, 'game')}"
         findings = [*_findings(profile, gaps, agents, games)]
         findings += few_openings_warning(moves["opening"].nunique())
         return Conclusion(
@@ -232,7 +228,7 @@ class Losses(RecordedStudy):
                 *worst_moves(moves, "+.1f"),
             ],
             frames={"losses": profile, "differences": gaps, "moves": moves},
-            figures=lambda: _figures(profile, about, _exact_from(moves)),
+            figures=drawn_by("losses:loss_figures", profile, sample, _exact_from(moves)),
             notes=[self._note(moves)],
             agents=run.agents,
             details=run.details,
@@ -263,13 +259,9 @@ has one of its own, so of twenty bands one shows a difference by chance. *Plies 
 that an agent stated: of a solved position, to the end of the game."""
 
 
-# ---------------------------------------------------------------------- findings
-
-
 def _findings(
     profile: pd.DataFrame, gaps: pd.DataFrame, agents: Sequence[str], games: int
 ) -> Iterator[str]:
-    """Yield the findings. profile, gaps: of the module loss_profile."""
     whole = gaps[gaps["plies"] == ALL].to_dict("records")[0]
     total = {
         row["agent"]: row
@@ -286,19 +278,19 @@ def _findings(
         f"{mean_of(total[other], 'loss_game').text(1)}: {gap.text(1)} more.{unsure}"
     )
     bands = gaps[gaps["plies"] != ALL].to_dict("records")
-    for place, name, rival in ((ahead, loser, other), (1 - ahead, other, loser)):
-        sure = [row for row in bands if _gap(row, place).low > 0]
+    for side, name, rival in ((ahead, loser, other), (1 - ahead, other, loser)):
+        sure = [row for row in bands if _gap(row, side).low > 0]
         if sure:
-            row = max(sure, key=lambda row: _gap(row, place).value)
+            row = max(sure, key=lambda row: _gap(row, side).value)
             yield (
                 f"{name} loses most to {rival} at plies {_span(row['plies'])}: "
-                f"{_gap(row, place).text(1)} discs a game more.{_depths(profile, row, name, rival)}"
+                f"{_gap(row, side).text(1)} discs a game more.{_depths(profile, row, name, rival)}"
             )
-    if not any(_gap(row, place).low > 0 for row in bands for place in (0, 1)):
+    if not any(_gap(row, side).low > 0 for row in bands for side in (0, 1)):
         yield "In no band of plies is the difference of the two clear of chance."
     for name in agents:
-        if (found := _worst_band(profile, name, "lost")) is not None:
-            lost, worst = found
+        if (bands_lost := _worst_band(profile, name, "lost")) is not None:
+            lost, worst = bands_lost
             yield (
                 f"In the {counted(lost['games'], 'game')} that {name} lost, it gives away "
                 f"{mean_of(lost, 'loss_game').text(1)} discs a game, most of them at plies "
@@ -307,8 +299,7 @@ def _findings(
 
 
 def _depths(profile: pd.DataFrame, band: Mapping[str, Any], name: str, rival: str) -> str:
-    """Return a sentence on how far both agents look ahead in a band, with a space before it; ""
-    where one states no depth."""
+    """Return a sentence on how far both agents look ahead in a band; "" if one states no depth."""
     rows = profile[(profile["result"] == ALL) & (profile["plies"] == band["plies"])]
     depth = rows.set_index("agent")["depth"].reindex([name, rival])
     if depth.isna().any():
@@ -319,25 +310,21 @@ def _depths(profile: pd.DataFrame, band: Mapping[str, Any], name: str, rival: st
     )
 
 
-def _gap(row: Mapping[str, Any], place: int) -> Mean:
+def _gap(row: Mapping[str, Any], side: int) -> Mean:
     """Return how much more the agent at this place gives away than the other one, a game."""
     mean = mean_of(row, "difference")
-    return mean if place == 0 else Mean(0 - mean.value, 0 - mean.high, 0 - mean.low)
+    return mean if side == 0 else Mean(0 - mean.value, 0 - mean.high, 0 - mean.low)
 
 
 def _span(plies: str) -> str:
     return plies.replace("-", " to ")
 
 
-# ---------------------------------------------------------------------- tables
-
-
 def _by_ply(profile: pd.DataFrame, gaps: pd.DataFrame, agents: Sequence[str]) -> ResultTable:
-    """Return the losses and costs of both agents by band."""
     rows = []
     whole = profile[profile["result"] == ALL].set_index(["plies", "agent"])
     for gap in gaps.to_dict("records"):
-        for place, name in enumerate(agents):
+        for side, name in enumerate(agents):
             row = whole.loc[gap["plies"], name].to_dict()
             rows.append(
                 [
@@ -346,7 +333,7 @@ def _by_ply(profile: pd.DataFrame, gaps: pd.DataFrame, agents: Sequence[str]) ->
                     f"{row['moves']:,}",
                     mean_of(row, "loss_move").text(),
                     mean_of(row, "loss_game").text(1),
-                    _gap(gap, place).text(1),
+                    _gap(gap, side).text(1),
                     time_text(row["microseconds"]),
                     "-" if math.isnan(row["depth"]) else f"{row['depth']:.1f}",
                 ]
@@ -361,12 +348,11 @@ def _by_ply(profile: pd.DataFrame, gaps: pd.DataFrame, agents: Sequence[str]) ->
 
 
 def _by_result(profile: pd.DataFrame, agents: Sequence[str]) -> ResultTable:
-    """Return the losses a game by result, and the band in which they are largest."""
     rows = []
     for name in agents:
         for result in RESULTS:
-            if (found := _worst_band(profile, name, result)) is not None:
-                whole, worst = found
+            if (extremes := _worst_band(profile, name, result)) is not None:
+                whole, worst = extremes
                 rows.append(
                     [
                         name,
@@ -385,8 +371,7 @@ def _by_result(profile: pd.DataFrame, agents: Sequence[str]) -> ResultTable:
 def _worst_band(
     profile: pd.DataFrame, name: str, result: str
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
-    """Return the rows of all plies and of the costliest band of an agent in games with a result;
-    None without such games."""
+    """Return the rows of all plies and of the costliest band in games with a result, if any."""
     rows = profile[(profile["agent"] == name) & (profile["result"] == result)].to_dict("records")
     bands = [row for row in rows if row["plies"] != ALL]
     if not bands:
@@ -395,12 +380,79 @@ def _worst_band(
 
 
 def _exact_from(moves: pd.DataFrame) -> int | None:
-    """Return the first ply with a solved move; None if there is none."""
     solved = moves.loc[moves["exact"].astype(bool), "ply"]
     return None if solved.empty else int(solved.min())
 
 
-def _figures(profile: pd.DataFrame, about: str, exact_from: int | None) -> Iterable[ReportFigure]:
-    from othello_lab.experiments.studies.figures.losses import loss_figures
+_TABLE_MB = 16
+LEAST_DEPTH = 3
+"""Plies; after a move, the shallower of two searches has one left."""
 
-    return loss_figures(profile, about, exact_from)
+
+class NeutralJudge:
+    """Values of moves in discs, to the mover.
+
+    The search is PVS with a table, and with no selective technique, so its values are minimax's.
+    Even and odd depths differ by one to two discs; therefore a move's value is the mean of two
+    searches, ``depth`` and ``depth - 1`` plies from the position before it.
+    """
+
+    def __init__(self, evaluation: Evaluation, depth: int, per_disc: int, empties: int) -> None:
+        """per_disc: units of the evaluation that stand for one disc. empties: the largest number of
+        empty squares of a position that the solver judges instead."""
+        self._search = PVS(
+            depth,
+            evaluation,
+            ordering="tt+mobility+history",
+            table_mb=_TABLE_MB,
+            etc=True,
+            iterative=True,
+        )
+        self._solver = EndgameSolver(_TABLE_MB)
+        self.per_disc, self.empties = per_disc, empties
+
+    def prepare(self, announce: Announce | None = None) -> None:
+        """Compile search and solver."""
+        self._search.prepare(announce)
+        self._solver.prepare(announce)
+
+    def judged(self, position: Position, move: int) -> dict[str, Any]:
+        """Compare a move with the best one: ``position`` (OBF); ``move`` and ``best``, names of
+        squares; ``score``, the best value; ``loss``, the best value less the move's, at least 0;
+        ``is_best``; ``exact``, true if the solver judged."""
+        if position.empties <= self.empties:
+            row = judged(position, move, self._solver)
+            return {**{key: row[key] for key in row if key != "turning"}, "exact": True}
+        values = self.values(position)
+        best = max(values, key=values.__getitem__)
+        loss = values[best] - values[move]
+        return {
+            "position": position.to_obf(),
+            "move": square_name(move),
+            "best": square_name(best),
+            "score": values[best],
+            "loss": loss,
+            "is_best": loss == 0,
+            "exact": False,
+        }
+
+    def values(self, position: Position) -> dict[int, float]:
+        """Return the searched value of each legal move."""
+        after = {move: position.play(move) for move in position.moves}
+        totals = dict.fromkeys(after, 0.0)
+        keep = False
+        # All moves at one depth before the next: what the table holds is then never of a deeper
+        # search than the one that asks, which would be of the other parity.
+        for plies in (self._search.depth - 2, self._search.depth - 1):
+            for move, reply in after.items():
+                totals[move] -= self._value(reply, plies, keep) / 2
+                keep = True
+        return totals
+
+    def _value(self, position: Position, plies: int, keep: bool) -> float:
+        """Return the value of a position to its mover. keep: use what the table holds."""
+        if position.is_over:
+            return float(position.disc_difference)
+        value = self._search.search(position, plies, keep=keep).value
+        assert value is not None  # nothing limits the search
+        return value / (FINAL_UNIT if abs(value) >= FINAL_UNIT else self.per_disc)

@@ -26,7 +26,7 @@ def rename_unfinished(folder: Path) -> None:
 
 
 def play_part(
-    asked: RunRequest, folder: Path, whole: str, console: Console, options: ResumeOptions
+    request: RunRequest, folder: Path, whole: str, console: Console, options: ResumeOptions
 ) -> bool:
     """Play a run in this folder, or continue it, or take it as played; return True if it is
     complete, and Ctrl-C did not end it.
@@ -34,7 +34,7 @@ def play_part(
     whole: the job that it is part of: ``study scaling``. options: of a run that has begun. Recorded
     games stay, even if fewer are wanted.
     """
-    settings, brief = asked.settings, not asked.command
+    settings, brief = request.settings, not request.command
     begun = has_begun(folder)
     if not begun and (folder / FILE).exists():
         rename_unfinished(folder)
@@ -52,9 +52,9 @@ def play_part(
         else:
             make_folder(folder)
             if brief:
-                name = f"{whole.partition(' ')[2] or whole}: {asked.about}"
+                name = f"{whole.partition(' ')[2] or whole}: {request.title}"
                 settings = dataclasses.replace(settings, name=name, figures=NO_FIGURES)
-            command = asked.command or f"part of {whole}"
+            command = request.command or f"part of {whole}"
             result = runs.run(plan_of(settings), command, console, folder, brief=brief)
     except KeyboardInterrupt:
         return False

@@ -57,5 +57,5 @@ def strengths(record: Record, seed: int) -> pd.DataFrame:
     by_processor = 1e6 * table["nodes_per_move"] / table["nodes_per_second"]
     times = by_processor.where(table["nodes_per_second"] > 0, table["microseconds"])
     order = list(dict.fromkeys([*table["agent"], *record.agents()["name"]]))
-    found = table.assign(microseconds=times).set_index("agent").reindex(order)
-    return found.fillna({"games": 0, "bound": "", "split": False}).assign(agent=order)
+    rated = table.assign(microseconds=times).set_index("agent").reindex(order)
+    return rated.fillna({"games": 0, "bound": "", "split": False}).assign(agent=order)

@@ -52,7 +52,7 @@ class SampledPosition(NamedTuple):
         """The position itself."""
         return Position.from_obf(self.line, ruleset(self.ruleset))
 
-    def about(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, Any]:
         """Its columns in a table."""
         return {"opening": self.opening, "phase": self.phase, "empties": self.position.empties}
 
@@ -145,26 +145,26 @@ class SampledStudy(StudyOfRun):
         else:
             games = suite(plan, len(PHASES) * self.positions)
         rng = np.random.default_rng([plan.settings.seed, _POSITIONS])
-        found: dict[Position, SampledPosition] = {}
+        sample: dict[Position, SampledPosition] = {}
         wanted = dict.fromkeys(PHASES, self.positions)
         for opening, positions in games:
             for phase in PHASES:
                 fresh = [
-                    each
-                    for each in positions
-                    if (phase_of(each) == phase and each.empties > empties)
-                    and (each.moves and each not in found)
+                    position
+                    for position in positions
+                    if (phase_of(position) == phase and position.empties > empties)
+                    and (position.moves and position not in sample)
                 ]
                 if fresh and wanted[phase]:
                     one = fresh[int(rng.integers(len(fresh)))]
-                    found[one] = SampledPosition.of(opening, one)
+                    sample[one] = SampledPosition.of(opening, one)
                     wanted[phase] -= 1
             if not any(wanted.values()):
                 break
-        if not found:
+        if not sample:
             where = f"the games of {self.run}" if self.run else f"openings of {plan.openings.text}"
             raise ValueError(f"no positions with more than {empties} empty squares in {where}")
-        return sorted(found.values(), key=lambda each: PHASES.index(each.phase))
+        return sorted(sample.values(), key=lambda position: PHASES.index(position.phase))
 
 
 Game = tuple[str, list[Position]]
@@ -197,15 +197,14 @@ def played_out(plan: Plan, count: int) -> Iterator[Game]:
     there are fewer openings."""
     player = _player(plan)
     for opening in plan.openings.find(count, plan.rules, plan.settings.seed)[:count]:
-        position, found = opening.reach(plan.rules), []
+        position, reached = opening.reach(plan.rules), []
         while not position.is_over:
             if position.moves:
-                found.append(position)
+                reached.append(position)
             position = position.play(player.search(position).move)
-        yield opening.text, found
+        yield opening.text, reached
 
 
 def _player(plan: Plan) -> AlphaBeta:
-    """Return the agent that plays openings out."""
     heuristic = build(plan.settings.evaluation, "evaluation", Evaluation)
     return AlphaBeta(PLAYED_OUT, heuristic if plan.rules.side in heuristic.sides else DiscCount())

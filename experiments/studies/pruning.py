@@ -22,12 +22,10 @@ from othello_lab.experiments.report.plan_from_record import AbsentAgent
 from othello_lab.experiments.report.searches import cost_rows, sample_text
 from othello_lab.experiments.report.tables import marked, share_text, time_text
 from othello_lab.experiments.studies.positions import PHASES, SampledPosition, SampledStudy
-from othello_lab.experiments.studies.study import Conclusion, ResultTable, without_depth
+from othello_lab.experiments.studies.study import Conclusion, ResultTable, drawn_by, without_depth
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from othello_lab.experiments.report.figures.drawing import ReportFigure
 
 
 PLAIN_DEPTH = 3
@@ -64,9 +62,14 @@ def trees_of(searchers: Mapping[str, SearchAgent]) -> tuple[dict[str, str], dict
     kinds: dict[Any, Minimax] = {}
     of_agent = {}
     for name, agent in searchers.items():
-        own = agent.evaluation
-        of_agent[name] = (own.name, own.parameters.tobytes(), own.compiled, agent.final)
-        kinds.setdefault(of_agent[name], Minimax(1, own, final=agent.final))
+        evaluation = agent.evaluation
+        of_agent[name] = (
+            evaluation.name,
+            evaluation.parameters.tobytes(),
+            evaluation.compiled,
+            agent.final,
+        )
+        kinds.setdefault(of_agent[name], Minimax(1, evaluation, final=agent.final))
     called = [kind[0] for kind in kinds]
     labels = {
         kind: kind[0] if called.count(kind[0]) == 1 else f"{kind[0]} {number}"
@@ -77,7 +80,6 @@ def trees_of(searchers: Mapping[str, SearchAgent]) -> tuple[dict[str, str], dict
 
 
 def _nothing_to_study(agents: Mapping[str, Agent]) -> str:
-    """Return the refusal of a line-up without a search that prunes."""
     foreign = " and ".join(name for name, agent in agents.items() if is_outside(agent))
     if not foreign:
         return (
@@ -129,13 +131,13 @@ class Pruning(SampledStudy):
     def pieces(self, plan: Plan, record: Record | None) -> Sequence[Any]:
         return self.sampled(plan, record, max(self.depths))
 
-    def work(self, place: WorkerContext, piece: SampledPosition) -> Tables:
+    def work(self, context: WorkerContext, piece: SampledPosition) -> Tables:
         position = piece.position
-        searchers = searchers_of(place.conditions.line_up)
+        searchers = searchers_of(context.conditions.line_up)
         named, wholes = trees_of(searchers)
         searches = [
             {
-                **piece.about(),
+                **piece.columns(),
                 "evaluation": named[row["agent"]],
                 "solved": getattr(searchers[row["agent"]], "endgame", 0) >= position.empties,
                 **row,
@@ -147,11 +149,11 @@ class Pruning(SampledStudy):
             most = self.tree_depth if minimax.compiled else min(self.tree_depth, PLAIN_DEPTH)
             depths = [depth for depth in sorted(self.depths) if depth <= most]
             for row in cost_rows(position, {"minimax": minimax}, depths) if depths else ():
-                asked = position, row["depth"], row["value"], minimax.evaluation, minimax.final
-                row["smallest"] = smallest_tree(*asked)
-                trees.append({**piece.about(), "evaluation": label, **row})
+                question = position, row["depth"], row["value"], minimax.evaluation, minimax.final
+                row["smallest"] = smallest_tree(*question)
+                trees.append({**piece.columns(), "evaluation": label, **row})
         return {
-            "positions": [{**piece.about(), "position": piece.line}],
+            "positions": [{**piece.columns(), "position": piece.line}],
             "searches": searches,
             "trees": trees,
         }
@@ -162,9 +164,9 @@ class Pruning(SampledStudy):
         searches = tables["searches"]
         trees = tables.get("trees", searches.iloc[:0].assign(smallest=0))
         table = compared(searches, trees)
-        found = summary(table, trees, plan.settings.seed)
+        costs = summary(table, trees, plan.settings.seed)
         selective = set(searches.loc[searches["selective"].astype(bool), "agent"])
-        found["agent"] = [marked(name, name in selective) for name in found["agent"]]
+        costs["agent"] = [marked(name, name in selective) for name in costs["agent"]]
         wrong = unequal(table)
         left_out = [  # minimax is counted with any line-up
             name
@@ -172,15 +174,15 @@ class Pruning(SampledStudy):
             if kind_of(agent) is not Minimax and name not in set(searches["agent"])
         ]
         return Conclusion(
-            findings=list(_findings(found, table, wrong, left_out)),
-            tables=[_costs(found), *_efficiencies(found), *_by_phase(found)],
+            findings=list(_findings(costs, table, wrong, left_out)),
+            tables=[_costs(costs), *_efficiencies(costs), *_by_phase(costs)],
             frames={
-                "pruning": found,
+                "pruning": costs,
                 "searches": table,
                 "trees": trees,
                 "positions": tables["positions"],
             },
-            figures=lambda: _figures(found, plan),
+            figures=drawn_by("pruning:pruning_figures", costs, plan.rules.name),
             notes=[_NOTE],
             agents=without_depth(plan.settings.agents),
             exit_code=int(len(wrong) > 0),
@@ -196,24 +198,21 @@ even tree of the same depth with as many leaves. Every position was searched afr
 95 %, from a bootstrap over openings."""
 
 
-# ---------------------------------------------------------------------- in words
-
-
-def _at(found: pd.DataFrame, depth: int, phase: str = "all") -> pd.DataFrame:
+def _at(costs: pd.DataFrame, depth: int, phase: str = "all") -> pd.DataFrame:
     """The rows of one depth and phase, the searches with the fewest leaves first."""
-    rows = found[(found["depth"] == depth) & (found["phase"] == phase)]
+    rows = costs[(costs["depth"] == depth) & (costs["phase"] == phase)]
     return rows.sort_values("leaves", kind="stable")
 
 
 def _findings(
-    found: pd.DataFrame, table: pd.DataFrame, wrong: pd.DataFrame, left_out: Sequence[str]
+    costs: pd.DataFrame, table: pd.DataFrame, wrong: pd.DataFrame, left_out: Sequence[str]
 ) -> Iterable[str]:
     from othello_lab.experiments.studies.efficiency import of_agents
 
-    deepest = int(found["depth"].max())
-    with_trees = found.dropna(subset=["efficiency"])
+    deepest = int(costs["depth"].max())
+    with_trees = costs.dropna(subset=["efficiency"])
     depth = int(with_trees["depth"].max()) if len(with_trees) else deepest
-    agents = of_agents(_at(found, depth))
+    agents = of_agents(_at(costs, depth))
     if agents.empty:
         yield "Every position was solved exactly, so there is nothing to compare."
         return
@@ -259,17 +258,16 @@ _OTHER = {"nodes": "nodes", "made": "boards made", "evaluations": "evaluations"}
 
 
 def _best_elsewhere(agents: pd.DataFrame) -> Iterable[str]:
-    """Return the searches, other than the first, that are the most efficient or have the least of a
-    count."""
+    """Yield other searches that are the most efficient or have the least of a count."""
     best = agents.iloc[0]
-    ways = {name: (agents[name].idxmin(), f"fewest {told}") for name, told in _OTHER.items()}
+    ways = {name: (agents[name].idxmin(), f"fewest {words}") for name, words in _OTHER.items()}
     if agents["efficiency"].notna().any():
         ways["efficiency"] = (agents["efficiency"].idxmax(), "highest efficiency")
-    for name, (place, told) in ways.items():
-        row = agents.loc[place]
+    for name, (index, words) in ways.items():
+        row = agents.loc[index]
         if row[name] != best[name]:
             digits = 2 if name == "efficiency" else 0
-            yield f"{row['agent']} has the {told} ({row[name]:,.{digits}f})"
+            yield f"{row['agent']} has the {words} ({row[name]:,.{digits}f})"
 
 
 def _efficiency(row: Any) -> str:
@@ -277,7 +275,6 @@ def _efficiency(row: Any) -> str:
 
 
 def _values(table: pd.DataFrame, wrong: pd.DataFrame) -> str:
-    """Return a sentence on the equality of all searches' values."""
     exact = table[~(table["selective"].astype(bool) | table["solved"].astype(bool))]
     if len(wrong):
         first = wrong.iloc[0]
@@ -295,13 +292,9 @@ def _values(table: pd.DataFrame, wrong: pd.DataFrame) -> str:
     return said
 
 
-# ---------------------------------------------------------------------- tables
-
-
-def _costs(found: pd.DataFrame) -> ResultTable:
-    """Return sentences on the costs of each search at the deepest depth."""
-    depth = int(found["depth"].max())
-    rows = _at(found, depth)
+def _costs(costs: pd.DataFrame) -> ResultTable:
+    depth = int(costs["depth"].max())
+    rows = _at(costs, depth)
     counts = [name for name in ("nodes", "made", "evaluations", "leaves") if name in rows]
     columns = [
         "agent",
@@ -329,38 +322,31 @@ def _number(value: float, digits: int = 0) -> str:
     return "-" if value != value else f"{value:,.{digits}f}"
 
 
-def _efficiencies(found: pd.DataFrame) -> Iterable[ResultTable]:
+def _efficiencies(costs: pd.DataFrame) -> Iterable[ResultTable]:
     from othello_lab.experiments.studies.efficiency import of_agents
 
-    rows = of_agents(found[(found["phase"] == "all") & ~found["efficiency"].isna()])
+    rows = of_agents(costs[(costs["phase"] == "all") & ~costs["efficiency"].isna()])
     depths = sorted(set(rows["depth"]))
     if not depths:
         return
     cells = []
     for name in _at(rows, depths[-1])["agent"]:
         of_agent = {row["depth"]: row for row in rows[rows["agent"] == name].to_dict("records")}
-        shown = [_number(of_agent[each]["efficiency"], 2) for each in depths[:-1]]
+        shown = [_number(of_agent[depth]["efficiency"], 2) for depth in depths[:-1]]
         cells.append([name, *shown, _efficiency(of_agent[depths[-1]])])
     heads = [f"depth {depth}" for depth in depths[:-1]]
     columns = ["agent", *heads, f"depth {depths[-1]} [95 %]"]
     yield ResultTable("Efficiency by depth", columns, cells)
 
 
-def _by_phase(found: pd.DataFrame) -> Iterable[ResultTable]:
-    phases = [phase for phase in PHASES if phase in set(found["phase"])]
+def _by_phase(costs: pd.DataFrame) -> Iterable[ResultTable]:
+    phases = [phase for phase in PHASES if phase in set(costs["phase"])]
     if len(phases) < 2:
         return
-    depth = int(found["depth"].max())
+    depth = int(costs["depth"].max())
     cells = []
-    for name in _at(found, depth)["agent"]:
-        ebf = [_at(found, depth, phase).set_index("agent")["ebf"].get(name) for phase in phases]
-        cells.append([name, *("-" if each is None else f"{each:.2f}" for each in ebf)])
-    yield ResultTable(
-        f"Effective branching factor by phase, at depth {depth}", ["agent", *phases], cells
-    )
-
-
-def _figures(found: pd.DataFrame, plan: Plan) -> Iterable[ReportFigure]:
-    from othello_lab.experiments.studies.figures.pruning import pruning_figures
-
-    return pruning_figures(found, plan.rules.name)
+    for name in _at(costs, depth)["agent"]:
+        ebf = [_at(costs, depth, phase).set_index("agent")["ebf"].get(name) for phase in phases]
+        cells.append([name, *("-" if value is None else f"{value:.2f}" for value in ebf)])
+    title = f"Effective branching factor by phase, at depth {depth}"
+    yield ResultTable(title, ["agent", *phases], cells)

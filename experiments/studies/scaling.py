@@ -16,20 +16,13 @@ from othello_lab.core.system.settings import Choice, Each, Number
 from othello_lab.experiments.config import Plan
 from othello_lab.experiments.pairing import ResultTable
 from othello_lab.experiments.report.tables import elo_text, time_text
-from othello_lab.experiments.statistics.doubling import doubling_weights, step_weights
+from othello_lab.experiments.statistics.elo import doubling_weights, step_weights
 from othello_lab.experiments.statistics.intervals import interval_text
+from othello_lab.experiments.studies import study
 from othello_lab.experiments.studies.pools import PairPool, strengths
-from othello_lab.experiments.studies.study import (
-    Conclusion,
-    MatchStudy,
-    PlayedRun,
-    RunRequest,
-    changed,
-    without_depth,
-)
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from pandas import DataFrame as Frame
 
     from othello_lab.experiments.report.figures.drawing import ReportFigure
 
@@ -44,7 +37,7 @@ _DRAWN = 24  # agents at their levels of which a figure can be read
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scaling(MatchStudy):
+class Scaling(study.MatchStudy):
     """Each agent of the line-up at each level of effort, all of them in one pool.
 
     Elo by doubling is the slope of an agent's ratings over the logarithm of its effort: of the
@@ -81,48 +74,46 @@ class Scaling(MatchStudy):
         if self.by == DEPTH and max(levels) > MAX_DEPTH:
             raise ValueError(f"study.levels={levels}: a depth is {MAX_DEPTH} at most")
 
-    def runs(self, plan: Plan, played: Sequence[PlayedRun]) -> Sequence[RunRequest]:
+    def runs(self, plan: Plan, played: Sequence[study.PlayedRun]) -> Sequence[study.RunRequest]:
         agents = {
             _name(name, level): self._at(agent, level)
             for name, agent in plan.settings.agents.items()
             for level in self.levels
         }
-        told = ", ".join(f"{level:g}" for level in self.levels)
-        return [RunRequest(changed(plan.settings, agents=agents), f"{EFFORTS[self.by]} {told}")]
+        levels = ", ".join(f"{level:g}" for level in self.levels)
+        return [
+            study.RunRequest(
+                study.changed(plan.settings, agents=agents), f"{EFFORTS[self.by]} {levels}"
+            )
+        ]
 
-    def conclude(self, plan: Plan, played: Sequence[PlayedRun]) -> Conclusion:
+    def conclude(self, plan: Plan, played: Sequence[study.PlayedRun]) -> study.Conclusion:
         seed, kinds = plan.settings.seed, list(plan.settings.agents)
         with played[0].record() as record:
             pool, table = PairPool.of(record), strengths(record, seed)
         levels = self._levels(table, kinds, pool, seed)
         gains = self._gains(levels, kinds, pool, seed)
         between = self._between(gains, levels, kinds, pool, seed)
-        return Conclusion(
+        return study.Conclusion(
             list(self._findings(gains, between, levels)),
             [self._gains_table(gains), self._levels_table(levels)],
             {"doublings": gains, "levels": levels, "differences": between},
             lambda: self._figures(levels, pool.openings),
             [_NOTE],
-            agents=without_depth(plan.settings.agents),
+            agents=study.without_depth(plan.settings.agents),
         )
 
     def _at(self, agent: Mapping[str, Any], level: float) -> dict[str, Any]:
-        """An agent's settings at a level."""
         made = copy.deepcopy(dict(agent))
         if self.by == DEPTH:
             return made | {"depth": int(level)}
         if "depth" in made:
             made["depth"] = MAX_DEPTH
-        own = {self.by: level if self.by == SECONDS else int(level)}
-        return {"_target_": "othello_lab.agents.limited.Limited", "agent": made, **own}
+        limit = {self.by: level if self.by == SECONDS else int(level)}
+        return {"_target_": "othello_lab.agents.limited.Limited", "agent": made, **limit}
 
-    # ------------------------------------------------------------------ numbers
-
-    def _levels(
-        self, table: pd.DataFrame, kinds: Sequence[str], pool: PairPool, seed: int
-    ) -> pd.DataFrame:
-        """Return one row an agent and level: its strength and cost, and the gain of the step to it
-        by doubling, with an interval."""
+    def _levels(self, table: Frame, kinds: Sequence[str], pool: PairPool, seed: int) -> Frame:
+        """Return a row for each agent and level: strength, cost, and gain from the level before."""
         import pandas as pd
 
         rows = []
@@ -132,18 +123,17 @@ class Scaling(MatchStudy):
             steps[:, [pool.names.index(name) for name in names]] = step_weights(self.levels)
             gain = np.column_stack([*pool.contrasts(steps, seed)])
             for number, (name, level) in enumerate(zip(names, self.levels, strict=True)):
-                found = table.loc[name]
-                row = {"agent": kind, "level": level, "name": name, "games": found["games"]}
+                strength = table.loc[name]
+                row = {"agent": kind, "level": level, "name": name, "games": strength["games"]}
                 for column in ("elo", "low", "high", "bound", "split", *MEASURED):
-                    row[column] = found[column]
+                    row[column] = strength[column]
                 step = gain[number - 1] if number else np.full(3, np.nan)
                 row |= dict(zip(("gain", "gain_low", "gain_high"), step, strict=True))
                 rows.append(row)
         return pd.DataFrame(rows)
 
-    def _weights(self, levels: pd.DataFrame, kind: str, effort: str, pool: PairPool) -> np.ndarray:
-        """Return the weights of a pool's agents in the gain of one kind by doubling its effort,
-        over the levels with a rating; all 0 if these are too few."""
+    def _weights(self, levels: Frame, kind: str, effort: str, pool: PairPool) -> np.ndarray:
+        """Return weights of the pool's agents in a gain by doubling; 0 if too few are rated."""
         rows = levels[(levels["agent"] == kind) & (levels["bound"] == "") & (levels[effort] > 0)]
         weights = np.zeros(len(pool.names))
         if len(set(rows[effort])) > 1:
@@ -151,58 +141,51 @@ class Scaling(MatchStudy):
             weights[places] = doubling_weights(rows[effort].to_numpy(dtype=float))
         return weights
 
-    def _gains(
-        self, levels: pd.DataFrame, kinds: Sequence[str], pool: PairPool, seed: int
-    ) -> pd.DataFrame:
+    def _gains(self, levels: Frame, kinds: Sequence[str], pool: PairPool, seed: int) -> Frame:
         """Elo by doubling, one row an agent and kind of effort: agent, effort, elo, low, high."""
         import pandas as pd
 
         rows = []
         for effort in ("level", *MEASURED):
             weights = np.array([self._weights(levels, kind, effort, pool) for kind in kinds])
-            told = self.by if effort == "level" else MEASURED[effort]
+            words = self.by if effort == "level" else MEASURED[effort]
             known = [bool(row.any()) for row in weights]
             for kind, is_known, *ends in zip(
                 kinds, known, *pool.contrasts(weights, seed), strict=True
             ):
                 values = ends if is_known else [np.nan] * 3
-                rows.append((kind, told, *values))
+                rows.append((kind, words, *values))
         return pd.DataFrame(rows, columns=["agent", "effort", "elo", "low", "high"])
 
     def _between(
         self,
-        gains: pd.DataFrame,
-        levels: pd.DataFrame,
+        gains: Frame,
+        levels: Frame,
         kinds: Sequence[str],
         pool: PairPool,
         seed: int,
-    ) -> pd.DataFrame:
-        """Return the differences between agents' gains by doubling the level: agent (the one that
-        gains more), other, elo, low, high."""
+    ) -> Frame:
+        """Return the differences between the agents' gains by doubling the level."""
         import pandas as pd
 
-        own = gains[gains["effort"] == self.by].dropna(subset=["elo"])
-        order = own.sort_values("elo", ascending=False)["agent"].tolist()
+        of_level = gains[gains["effort"] == self.by].dropna(subset=["elo"])
+        order = of_level.sort_values("elo", ascending=False)["agent"].tolist()
         pairs = list(combinations(order, 2))
         weights = {kind: self._weights(levels, kind, "level", pool) for kind in order}
         rows = np.array([weights[first] - weights[second] for first, second in pairs])
-        found = pool.contrasts(rows.reshape(len(pairs), len(pool.names)), seed) if pairs else ()
-        columns = dict(zip(("elo", "low", "high"), found, strict=False))
+        contrasts = pool.contrasts(rows.reshape(len(pairs), len(pool.names)), seed) if pairs else ()
+        columns = dict(zip(("elo", "low", "high"), contrasts, strict=False))
         names = {"agent": [pair[0] for pair in pairs], "other": [pair[1] for pair in pairs]}
         return pd.DataFrame(names | columns, columns=["agent", "other", "elo", "low", "high"])
 
-    # ------------------------------------------------------------------ words
-
-    def _findings(
-        self, gains: pd.DataFrame, between: pd.DataFrame, levels: pd.DataFrame
-    ) -> Iterator[str]:
-        own = gains[gains["effort"] == self.by].dropna(subset=["elo"])
-        own = own.sort_values("elo", ascending=False)
-        if len(own):
-            told = ", ".join(f"{row.agent} {_elo(row)}" for row in own.itertuples())
-            yield f"Elo gained by each doubling of {EFFORTS[self.by]}: {told}."
+    def _findings(self, gains: Frame, between: Frame, levels: Frame) -> Iterator[str]:
+        of_level = gains[gains["effort"] == self.by].dropna(subset=["elo"])
+        of_level = of_level.sort_values("elo", ascending=False)
+        if len(of_level):
+            gained = ", ".join(f"{row.agent} {_elo(row)}" for row in of_level.itertuples())
+            yield f"Elo gained by each doubling of {EFFORTS[self.by]}: {gained}."
         if len(between):
-            best = between[between["agent"] == own["agent"].iloc[0]]
+            best = between[between["agent"] == of_level["agent"].iloc[0]]
             shown = best[best["low"] > 0]
             if len(shown) == len(best):
                 nearest = best.loc[best["elo"].idxmin()]
@@ -213,8 +196,8 @@ class Scaling(MatchStudy):
             else:
                 open_ = ", ".join(best.loc[~(best["low"] > 0), "other"])
                 yield (
-                    f"Who profits most is not settled: {own['agent'].iloc[0]} gained most, but its "
-                    f"lead over {open_} may be chance."
+                    f"Who profits most is not settled: {of_level['agent'].iloc[0]} gained most, "
+                    f"but its lead over {open_} may be chance."
                 )
         last = levels.dropna(subset=["gain_high"])
         for kind, rows in last.groupby("agent", sort=False):
@@ -233,16 +216,16 @@ class Scaling(MatchStudy):
         if bounds := levels.loc[levels["bound"].isin([">", "<"]), "name"].tolist():
             yield f"{', '.join(bounds)} won or lost everything, and are left out of the gains."
 
-    def _gains_table(self, gains: pd.DataFrame) -> ResultTable:
+    def _gains_table(self, gains: Frame) -> ResultTable:
         efforts = list(dict.fromkeys(gains["effort"]))
         rows = [
-            [kind, *(_elo(row) for row in found.itertuples())]
-            for kind, found in gains.groupby("agent", sort=False)
+            [kind, *(_elo(row) for row in of_agent.itertuples())]
+            for kind, of_agent in gains.groupby("agent", sort=False)
         ]
         columns = ["agent", *(f"by {effort}" for effort in efforts)]
         return ResultTable("Elo gained by a doubling [95 %]", columns, rows)
 
-    def _levels_table(self, levels: pd.DataFrame) -> ResultTable:
+    def _levels_table(self, levels: Frame) -> ResultTable:
         rows = [
             [
                 row.agent,
@@ -258,7 +241,7 @@ class Scaling(MatchStudy):
         columns = ["agent", self.by, "games", "Elo [95 %]", "nodes/move", "time/move"]
         return ResultTable("Every level", [*columns, "Elo by doubling, from the one before"], rows)
 
-    def _figures(self, levels: pd.DataFrame, openings: int) -> Iterator[ReportFigure]:
+    def _figures(self, levels: Frame, openings: int) -> Iterator[ReportFigure]:
         from othello_lab.experiments.report.figures.cost import elo_cost_chart
         from othello_lab.experiments.report.figures.drawing import ReportFigure
         from othello_lab.experiments.studies.figures.scaling import scaling_chart

@@ -21,6 +21,7 @@ Both conclude from the finished part, complete or not.
 from __future__ import annotations
 
 import copy
+import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -153,7 +154,7 @@ class PositionStudy(Study, ABC):
         none."""
 
     @abstractmethod
-    def work(self, place: WorkerContext, piece: Any) -> Tables:
+    def work(self, context: WorkerContext, piece: Any) -> Tables:
         """Do a piece, in any process: return its rows, by the name of their table. An exception is
         written down in their stead, and the others go on."""
 
@@ -169,13 +170,13 @@ class PositionStudy(Study, ABC):
 class RunRequest:
     """A run that a study of matches asks for.
 
-    settings: all of them; :func:`changed` makes them of the plan's. about: its difference from the
+    settings: all of them; :func:`changed` makes them of the plan's. title: its difference from the
     study's other runs, in few words, such as ``depth=3, evaluation=iago``. command: that plays it
     alone; a run with one prints its results, and has its own name and figures.
     """
 
     settings: RunConfig
-    about: str
+    title: str
     command: str = ""
 
 
@@ -186,19 +187,19 @@ class PlayedRun:
 
     number: int
     folder: Path
-    asked: RunRequest
+    request: RunRequest
     games: int
     complete: bool
 
     @classmethod
-    def read(cls, number: int, folder: Path, asked: RunRequest) -> PlayedRun | None:
+    def read(cls, number: int, folder: Path, request: RunRequest) -> PlayedRun | None:
         """Return the run in a folder; None if it has no games. ConfigError if it is damaged."""
         if not has_begun(folder):
             return None
         with reading(folder) as record:
             head, games = record.head(), record.count_games()
-            complete = bool(head["complete"]) and head["config"]["games"] >= asked.settings.games
-        return cls(number, folder, asked, games, complete) if games else None
+            complete = bool(head["complete"]) and head["config"]["games"] >= request.settings.games
+        return cls(number, folder, request, games, complete) if games else None
 
     def record(self) -> AbstractContextManager[Record]:
         """Its record, to be opened (``with played.record() as record``); see :func:`reading`."""
@@ -237,6 +238,15 @@ def changed(settings: RunConfig, **changes: Any) -> RunConfig:
     return made
 
 
+def drawn_by(maker: str, *arguments: Any) -> Callable[[], Iterable[ReportFigure]]:
+    """Return the ``figures`` of a :class:`Conclusion`: those of ``module:function`` in this room's
+    ``figures``, called with these arguments. It is loaded only where figures are wanted."""
+    return lambda: pkgutil.resolve_name(f"{__package__}.figures.{maker}")(*arguments)
+
+
 def without_depth(agents: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """Return the settings of agents for the report of a study that varies their depth."""
-    return {name: {k: v for k, v in own.items() if k != "depth"} for name, own in agents.items()}
+    return {
+        name: {k: v for k, v in settings.items() if k != "depth"}
+        for name, settings in agents.items()
+    }

@@ -81,11 +81,11 @@ def help_of(
     """
     known = choices(kind.group, folders)
     if name is None:
-        told = [
-            textwrap.fill(f"{each}: {about}", 100, subsequent_indent="    ")
-            for each, about in known.items()
+        lines = [
+            textwrap.fill(f"{choice}: {meaning}", 100, subsequent_indent="    ")
+            for choice, meaning in known.items()
         ]
-        return "\n".join([usage, *told]) + "\n"
+        return "\n".join([usage, *lines]) + "\n"
     if name not in known:
         raise unknown(kind.word, name, known)
     parts = [

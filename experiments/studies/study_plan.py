@@ -87,11 +87,11 @@ def _refuse_bare(
     name: str, overrides: Sequence[str], folders: Sequence[str], kind: KindEntry
 ) -> None:
     """Raise ConfigError for a setting of its own that was asked for as if it were the run's."""
-    about = compose("run", [f"+{kind.group}={name}"], folders)[kind.group]
-    own = {each.name for each in fields(resolve(about["_target_"]))}
+    settings = compose("run", [f"+{kind.group}={name}"], folders)[kind.group]
+    names = {field.name for field in fields(resolve(settings["_target_"]))}
     for word in overrides:
         key = word.partition("=")[0]
-        if key in own - RunConfig.__dataclass_fields__.keys():
+        if key in names - RunConfig.__dataclass_fields__.keys():
             raise ConfigError(f"unknown setting '{key}'. Did you mean '{kind.group}.{key}'?")
 
 

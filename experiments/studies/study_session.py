@@ -24,16 +24,18 @@ from othello_lab.experiments.jobs.kinds import STUDY, KindEntry
 from othello_lab.experiments.jobs.replan import ResumeOptions
 from othello_lab.experiments.jobs.stopping import RunStopped, guarded
 from othello_lab.experiments.playing.conditions import GameConditions
-from othello_lab.experiments.playing.match import TaskRunner
-from othello_lab.experiments.playing.tasks import Task, WorkerContext
+from othello_lab.experiments.playing.tasks import Task, TaskRunner, WorkerContext
 from othello_lab.experiments.playing.trust import foreign_code, foreign_targets
-from othello_lab.experiments.record.folder import locked
-from othello_lab.experiments.record.provenance import file_hash, versions
+from othello_lab.experiments.record.folder import locked, write_table
+from othello_lab.experiments.record.provenance import file_hash, machine_in_words, versions
 from othello_lab.experiments.record.reading import has_begun, reading
 from othello_lab.experiments.record.store import SKIPPED, AgentRow, Record, Tables
+from othello_lab.experiments.report.markdown import drawn_figures, write_report
+from othello_lab.experiments.report.page import Drawing
 from othello_lab.experiments.report.plan_from_record import settled_plan
+from othello_lab.experiments.report.tables import described, result_table
+from othello_lab.experiments.report.terminal import print_files
 from othello_lab.experiments.studies.parts import play_part
-from othello_lab.experiments.studies.reporting import tell
 from othello_lab.experiments.studies.study import (
     Conclusion,
     MatchStudy,
@@ -87,23 +89,23 @@ class StudySession(Job[JobResult]):
         """Do the missing part of the record; return the material to conclude from, and True if it
         is all."""
 
-    def conclude(self, found: Any) -> Conclusion:
+    def conclude(self, material: Any) -> Conclusion:
         """Return the conclusion from the result of :meth:`make`."""
         study: Any = self.plan.study  # of the class that concludes from this
-        made: Conclusion = study.conclude(self.plan.plan, found)
+        made: Conclusion = study.conclude(self.plan.plan, material)
         return made
 
-    def found(self) -> Any:
+    def material(self) -> Any:
         """Return the material to conclude from, of a session that concludes; ConfigError."""
-        found, _ = self.make()
-        if not found:
+        material, _ = self.make()
+        if not material:
             raise ConfigError(f"{self.folder}: nothing of this {self.kind} is done yet")
-        return found
+        return material
 
-    def report(self, found: Any, to: Path | None = None) -> int:
+    def report(self, material: Any, to: Path | None = None) -> int:
         """Conclude, print and write the report; return the exit code of the conclusion. to: the
         folder for it, if it is not that of the job."""
-        conclusion = self.conclude(found)
+        conclusion = self.conclude(material)
         tell(self.plan, self.record, conclusion, to or self.folder, self.console)
         return conclusion.exit_code
 
@@ -112,7 +114,7 @@ class StudySession(Job[JobResult]):
         if not self.concludes:
             self.record.expect(len(steps))
             done = self.done()
-            yield from (each for each in enumerate(steps) if each[0] not in done)
+            yield from (step for step in enumerate(steps) if step[0] not in done)
 
     def prepare(self, stack: ExitStack) -> None:
         if not self.resumed:
@@ -132,15 +134,15 @@ class StudySession(Job[JobResult]):
 
     def work(self, stack: ExitStack) -> JobResult:
         record, clock = self.record, time.perf_counter()
-        found, complete = self.make()
+        material, complete = self.make()
         record.finish(time.perf_counter() - clock, complete)
-        code = self.report(found) if found else 0
+        code = self.report(material) if material else 0
         failed = [(number, why) for number, why in self.done().items() if why]
         for number, why in failed[:MOST_TOLD]:
             self.say(f"failed  {self.plan.kind.piece} {number}: {why}")
         if not complete:
             self.tell_hint()
-            if not found:
+            if not material:
                 raise KeyboardInterrupt
             return JobResult(self.folder, complete, 130)
         return JobResult(self.folder, complete, 1 if failed else code)
@@ -159,9 +161,6 @@ class RecordMaker(NamedTuple):
     session: Callable[[StudyPlan], type[StudySession]]
     rooms: Mapping[str, Path]
     reports_early: bool = False
-
-
-# ---------------------------------------------------------------------- ways in
 
 
 def study(
@@ -190,18 +189,18 @@ def resume(
     maker: as in :func:`study`."""
     with locked(folder):
         with reading(folder, maker.kind.word) as record:
-            about = record.head()
-        config, described = recorded_settings(folder, about, maker.kind)
+            head = record.head()
+        config, described = recorded_settings(folder, head, maker.kind)
         settings = options.settings(folder, config)
         built = _built(settings, described, maker.kind)
         now, foreign = (
             study_versions(settings, described, maker),
-            foreign_code(built, about["versions"]),
+            foreign_code(built, head["versions"]),
         )
-        options.check(folder, about, now, foreign, console)
+        options.check(folder, head, now, foreign, console)
         # Other files of the folder may name code, too.
         with only(None if options.trust else foreign_targets(built)):
-            plan = planned(about["name"], described, settings, maker.kind, maker.of)
+            plan = planned(head["name"], described, settings, maker.kind, maker.of)
             return maker.session(plan)(plan, maker, console, options).go_on(folder, command)
 
 
@@ -212,14 +211,14 @@ def report(folder: Path, console: Console, figures: str | None, maker: RecordMak
     figures: where to draw them; None as the study was asked. maker: as in :func:`study`.
     """
     with reading(folder, maker.kind.word) as record:
-        about = record.head()
-        if not (about["complete"] or maker.reports_early):
+        head = record.head()
+        if not (head["complete"] or maker.reports_early):
             raise ConfigError(
                 f"{folder}: this {maker.kind.word} is not complete; resume writes its report too"
             )
         with only(()):
             session = concluding(record, console, figures, maker)
-            session.report(session.found())
+            session.report(session.material())
 
 
 def concluding(
@@ -227,25 +226,25 @@ def concluding(
 ) -> StudySession:
     """Return the session of a recorded study that does nothing but conclude. The arguments are as
     :func:`report` has them."""
-    folder, about = record.path.parent, record.head()
-    config, described = recorded_settings(folder, about, maker.kind)
+    folder, head = record.path.parent, record.head()
+    config, described = recorded_settings(folder, head, maker.kind)
     settings = typed(config)
     settings.figures = figures or settings.figures
     settled = _settled(folder, settings)
-    plan = planned(about["name"], described, settings, maker.kind, maker.of, settled)
+    plan = planned(head["name"], described, settings, maker.kind, maker.of, settled)
     session = maker.session(plan)(plan, maker, console, concludes=True)
     session.folder, session.record = folder, record
     return session
 
 
 def recorded_settings(
-    folder: Path, about: Mapping[str, Any], kind: KindEntry
+    folder: Path, head: Mapping[str, Any], kind: KindEntry
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings of a run in a record, and those of the study itself; ConfigError.
 
-    about: the head of the record.
+    head: of the record.
     """
-    config = dict(about["config"])
+    config = dict(head["config"])
     described = config.pop(kind.group, None)
     if not isinstance(described, dict):
         raise ConfigError(f"{folder}: its record does not say what {kind.word} it is")
@@ -253,7 +252,6 @@ def recorded_settings(
 
 
 def _settled(folder: Path, settings: RunConfig) -> Plan:
-    """Return the plan of a study, to report on it."""
     rows = [AgentRow.of(n, name, {}, 1, True, False) for n, name in enumerate(settings.agents)]
     if has_begun(folder / GAMES):
         with reading(folder / GAMES) as games:
@@ -277,9 +275,6 @@ def study_versions(
     return {**versions(_built(settings, described, maker.kind)), **rooms, **files}
 
 
-# ---------------------------------------------------------------------- before anything is done
-
-
 def pieces_of(plan: StudyPlan, folder: Path | None) -> list[Task]:
     """Return all pieces of work. folder: of the run whose games they are of; ConfigError."""
     assert isinstance(plan.study, PositionStudy)
@@ -291,20 +286,14 @@ def pieces_of(plan: StudyPlan, folder: Path | None) -> list[Task]:
 def _runs(
     plan: StudyPlan, played: Mapping[int, PlayedRun], checked: bool = True
 ) -> list[RunRequest]:
-    """The runs that a study of matches asks for, the settings of new ones checked; ConfigError.
-
-    played: by number. checked: False to take the settings as they are.
-    """
+    """Return the runs that a study asks for, the settings of new ones ``checked``; ConfigError."""
     study = plan.study
     assert isinstance(study, MatchStudy)
     with plan.refusals():
-        asked = list(study.runs(plan.plan, list(played.values())))
-    for each in asked[len(played) :] if checked else ():
-        plan_of(each.settings)
-    return asked
-
-
-# ---------------------------------------------------------------------- positions
+        requests = list(study.runs(plan.plan, list(played.values())))
+    for request in requests[len(played) :] if checked else ():
+        plan_of(request.settings)
+    return requests
 
 
 class PositionSession(StudySession):
@@ -329,8 +318,8 @@ class PositionSession(StudySession):
             return self.tables(), True
         folder = self._study.run_folder()
         if self._study.needs_run(self.plan.plan):
-            folder, asked = self.folder / GAMES, RunRequest(self.settings, GAMES)
-            if not play_part(asked, folder, self.plan.title, self.console, self.options):
+            folder, request = self.folder / GAMES, RunRequest(self.settings, GAMES)
+            if not play_part(request, folder, self.plan.title, self.console, self.options):
                 return {}, False
         complete = self.do_missing(folder)
         return self.tables(), complete
@@ -360,7 +349,6 @@ class PositionSession(StudySession):
         return complete
 
     def _work_on(self, left: Sequence[Task], total: int) -> None:
-        """Work on these pieces. total: the number of all pieces, for the progress."""
         plan = self.plan
         job = functools.partial(job_of, dict(plan.described))
         with ExitStack() as stack:
@@ -385,9 +373,6 @@ class PositionSession(StudySession):
         return conditions, stack.enter_context(ready)
 
 
-# ---------------------------------------------------------------------- matches
-
-
 class MatchSession(StudySession):
     """One go at a study of matches."""
 
@@ -399,35 +384,35 @@ class MatchSession(StudySession):
         """Play missing and incomplete runs until no further run is needed; return those with games,
         and True if they are all there."""
         played = dict[int, PlayedRun]()
-        asked = _runs(self.plan, played, self.resumed)
+        requests = _runs(self.plan, played, self.resumed)
         while True:
-            for number, each in enumerate(asked):
-                if number in played and played[number].asked == each:
+            for number, request in enumerate(requests):
+                if number in played and played[number].request == request:
                     continue
-                run = PlayedRun.read(number, self.folder / str(number), each)
+                run = PlayedRun.read(number, self.folder / str(number), request)
                 goes_on = self.concludes or (run is not None and run.complete)
                 if not goes_on:
-                    line = f"{self.plan.name}: run {number + 1} of {len(asked)}: {each.about}"
+                    line = f"{self.plan.name}: run {number + 1} of {len(requests)}: {request.title}"
                     self.console.rule(plain(line))
-                    goes_on = self.play(number, each)
-                    run = PlayedRun.read(number, self.folder / str(number), each)
+                    goes_on = self.play(number, request)
+                    run = PlayedRun.read(number, self.folder / str(number), request)
                 if run is not None and number not in self.done():  # with its failure
                     played[number] = run
                 if not goes_on:
                     return list(played.values()), False
-            before, asked = asked, _runs(self.plan, played, not self.concludes)
-            if asked == before:
+            before, requests = requests, _runs(self.plan, played, not self.concludes)
+            if requests == before:
                 return list(played.values()), True
 
-    def play(self, number: int, asked: RunRequest) -> bool:
+    def play(self, number: int, request: RunRequest) -> bool:
         """Play or continue a run; return True if the study can go on."""
         folder = self.folder / str(number)
-        return play_part(asked, folder, self.plan.title, self.console, self.options)
+        return play_part(request, folder, self.plan.title, self.console, self.options)
 
 
-def job_of(described: Mapping[str, Any], place: WorkerContext, content: Any) -> Tables:
+def job_of(described: Mapping[str, Any], context: WorkerContext, content: Any) -> Tables:
     """Do a piece of the study with these settings, in a worker."""
-    return _study_of(yaml.safe_dump(described)).work(place, content)
+    return _study_of(yaml.safe_dump(described)).work(context, content)
 
 
 @functools.lru_cache(maxsize=4)
@@ -442,3 +427,63 @@ STUDIES = RecordMaker(
     lambda plan: PositionSession if isinstance(plan.study, PositionStudy) else MatchSession,
     {"studies": Path(__file__).parent},
 )
+
+
+def tell(plan: StudyPlan, record: Record, end: Conclusion, folder: Path, console: Console) -> None:
+    """Print the end, and write tables, figures and report."""
+    settings = plan.plan.settings
+    tables = [result_table(table, end=False) for table in end.tables]
+    for screen in tables if end.screen is None else [end.screen]:
+        console.print(screen)
+    for finding in end.findings:
+        console.print(plain(finding))
+    for name, frame in end.frames.items():
+        write_table(frame, folder / f"{name}.csv")
+        if "parquet" in settings.export:
+            write_table(frame, folder / f"{name}.parquet")
+    figures = drawn_figures(end.figures, settings.figures, folder, console)
+    _write(plan, record, end, figures, folder)
+    names = {"report": "report.html", "record": record.path.name}
+    if end.frames:
+        names["tables"] = ", ".join(f"{name}.csv" for name in end.frames)
+    print_files(names, folder, console)
+
+
+def _write(
+    plan: StudyPlan,
+    record: Record,
+    end: Conclusion,
+    figures: list[Drawing],
+    folder: Path,
+) -> None:
+    head, done = record.head(), record.pieces()
+    settings = plan.plan.settings
+    failed = [(number, why) for number, why in done.items() if why]
+    details = {
+        plan.kind.word: plan.name,
+        **({"pieces": f"{len(done):,}"} if head["pieces"] else {}),
+        **({"failed": f"{len(failed):,}"} if failed else {}),
+        "ruleset": plan.plan.rules.name,
+        "seed": settings.seed,
+        "started": head["started"].replace("T", " "),
+        "workers": plan.plan.executor.text,
+        "machine": machine_in_words(head["machine"]),
+        "versions": ", ".join(f"{key} {value}" for key, value in head["versions"].items()),
+        **end.details,
+    }
+    write_report(
+        "study",
+        folder,
+        title=settings.name,
+        kind=plan.kind.word.capitalize(),
+        name=plan.name,
+        findings=end.findings,
+        tables=end.tables,
+        figures=figures,
+        notes=end.notes,
+        agents=described(settings.agents if end.agents is None else end.agents),
+        failed=[(plan.kind.piece, *failure) for failure in failed],
+        command=head["command"],
+        details=details,
+        settings=yaml.safe_dump(plan.as_data, sort_keys=False, allow_unicode=True),
+    )

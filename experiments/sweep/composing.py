@@ -64,14 +64,14 @@ def varied(known: Sequence[Sequence[str]]) -> Values:
     for number, words in enumerate(known):
         for word in words:
             written.setdefault(word.partition("=")[0], {})[number] = word
-    found = {}
+    columns = {}
     for key, settings in written.items():
         if len(settings) < len(known) or len(set(settings.values())) > 1:
             name = key.lstrip("+")
-            found[COLUMN_OF.get(name, name)] = {
+            columns[COLUMN_OF.get(name, name)] = {
                 number: _value(parse(setting)) for number, setting in settings.items()
             }
-    return found
+    return columns
 
 
 def _value(override: Override) -> Any:
@@ -91,15 +91,13 @@ def short_names(keys: Iterable[str]) -> dict[str, str]:
 'agents.second.evaluation.weights.corners': 'corners'}
     """
     keys = list(keys)
-    found = {}
+    names = {}
     for key in keys:
         parts = key.split(".")
         ends = (".".join(parts[-n:]) for n in range(1, len(parts)))
-        short = next(
-            (e for e in ends if sum(f".{other}".endswith(f".{e}") for other in keys) == 1), key
-        )
-        found[key] = _TYPED.get(short, short)
-    return found
+        short = next((e for e in ends if sum(f".{k}".endswith(f".{e}") for k in keys) == 1), key)
+        names[key] = _TYPED.get(short, short)
+    return names
 
 
 def in_a_line(values: Values, number: int) -> str:

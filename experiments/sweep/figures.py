@@ -13,24 +13,14 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
 from othello_lab.core.system.escaping import counted
-from othello_lab.experiments.report.figures.drawing import (
-    SMALL,
-    ReportFigure,
-    blank,
-    check_frame,
-    decades,
-    drawn,
-    heat,
-    signed,
-    styled,
-    wrapped,
-)
+from othello_lab.experiments.report.figures import drawing
 from othello_lab.experiments.report.figures.labels import name_legend
 from othello_lab.experiments.report.figures.palette import DIVERGING, GREY, SEQUENTIAL
 from othello_lab.experiments.report.figures.svg import annotate
 from othello_lab.experiments.report.tables import by_agent
 from othello_lab.experiments.sweep.trend import asks_for_costs
 
+Style = dict[str, Any]
 MOST_PANELS = 6
 """Values of a second setting that are drawn, a panel each."""
 
@@ -49,7 +39,7 @@ _MAP_LABELS = {
 
 def setting_figures(
     table: pd.DataFrame, varied: Mapping[str, Sequence[str]]
-) -> Iterator[ReportFigure]:
+) -> Iterator[drawing.ReportFigure]:
     """Yield the figures of a sweep: Elo and nodes of every agent by the one or two settings that
     were varied.
 
@@ -67,11 +57,10 @@ def setting_figures(
 
 
 def _chart_of(runs: pd.DataFrame) -> Callable[..., Figure]:
-    """Return the chart for this number of agents."""
     return agents_chart if runs["agent"].nunique() > MOST_LINES else sweep_chart
 
 
-def _elo_figures(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[ReportFigure]:
+def _elo_figures(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[drawing.ReportFigure]:
     compared = runs[runs["agent"] != runs["reference"]]  # which is at 0 everywhere
     if not (compared["elo"].notna() & ~compared["split"]).any():
         return
@@ -82,7 +71,7 @@ def _elo_figures(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[ReportFig
         else "Bars are 95 % intervals; triangles are bounds of agents that won or lost everything; "
         "where every pair was split, or all games of a run came from one opening, there is no bar."
     )
-    yield ReportFigure(
+    yield drawing.ReportFigure(
         name="elo",
         title="Elo by setting",
         caption=f"{_zero(runs)} {signs}",
@@ -90,7 +79,7 @@ def _elo_figures(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[ReportFig
     )
 
 
-def _node_figures(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[ReportFigure]:
+def _node_figures(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[drawing.ReportFigure]:
     searching = runs[runs["nodes_per_move"] > 0]
     if searching.empty:
         return
@@ -99,13 +88,13 @@ def _node_figures(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[ReportFi
         whole = searching[searching["agent"] == base].set_index("run")["nodes_per_move"]
         share = 100 * searching["nodes_per_move"] / searching["run"].map(whole)
         shares = searching.assign(nodes_share=share, base=base)
-        yield ReportFigure(
+        yield drawing.ReportFigure(
             name="nodes_share",
             title="Share of nodes by setting",
             caption=f"Mean nodes of a move, as a share of those of {base} in the same run.",
             chart=_chart_of(shares)(shares, "nodes_share", *names),
         )
-    yield ReportFigure(
+    yield drawing.ReportFigure(
         name="nodes_per_move",
         title="Nodes by setting",
         caption="Mean nodes of a move, over the games of each run.",
@@ -121,7 +110,6 @@ def _zero(runs: pd.DataFrame) -> str:
 
 
 def _joined(runs: pd.DataFrame, group: Sequence[str]) -> pd.Series:
-    """The values of keys that vary together as one column."""
     if len(group) == 1:
         column = runs[group[0]]
         return column if _numeric(column) else column.astype(str)
@@ -130,9 +118,6 @@ def _joined(runs: pd.DataFrame, group: Sequence[str]) -> pd.Series:
 
 def _numeric(column: pd.Series) -> bool:
     return column.dtype.kind in "if"
-
-
-# ------------------------------------------------------------------ charts
 
 
 def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | None = None) -> Figure:
@@ -148,19 +133,19 @@ def sweep_chart(runs: pd.DataFrame, measure: str, setting: str, other: str | Non
     _check(runs, measure, setting, other, "low", "high", "split", "reference")
     numeric = _numeric(runs[setting])
     values = _values(runs[setting])
-    places = {value: value if numeric else place for place, value in enumerate(values)}
-    agents = styled(runs["agent"])
+    positions = {value: value if numeric else number for number, value in enumerate(values)}
+    agents = drawing.styled(runs["agent"])
     # Agents stand beside each other where their intervals would hide one another.
-    apart = 0.05 * min(np.diff(list(places.values())), default=1) * (measure == "elo")
-    with _panels(runs, other, 2.4, max(3.4, 0.5 * len(places))) as (figure, panels):
+    apart = 0.05 * min(np.diff(list(positions.values())), default=1) * (measure == "elo")
+    with _panels(runs, other, 2.4, max(3.4, 0.5 * len(positions))) as (figure, panels):
         for axes, inside in panels:
             for number, (name, look) in enumerate(agents):
                 rows = inside[(inside["agent"] == name) & inside[measure].notna()]
-                x = np.array([places[value] for value in rows[setting]])
+                x = np.array([positions[value] for value in rows[setting]])
                 x = x + apart * (number - (len(agents) - 1) / 2)
-                style = look | {"label": drawn(name), "markersize": 6}
+                style = look | {"label": drawing.drawn(name), "markersize": 6}
                 _points(axes, x, rows, measure, style if numeric else style | _NO_LINE)
-            _label_settings(axes, setting, places, numeric)
+            _label_settings(axes, setting, positions, numeric)
         _label_measure(panels[0][0], runs, measure)
         lines, labels = panels[0][0].get_legend_handles_labels()
         legend = figure.legend(lines, labels, loc="outside right center", title="agent")
@@ -182,15 +167,14 @@ def agents_chart(
 
 
 def _maps(runs: pd.DataFrame, measure: str, setting: str, other: str | None) -> Figure:
-    """Return a heat map for each value of the column ``other``, or one. Its columns are the values
-    of ``setting``, its rows the agents."""
+    """Draw a heat map for each value of ``other``: agents down, values of ``setting`` across."""
     columns, rows = (_values(runs[name]) for name in (setting, "agent"))
-    found = runs[measure].dropna()
+    values = runs[measure].dropna()
     if measure == "elo":
-        most = max(found.abs().max(), 1)
+        most = max(values.abs().max(), 1)
         norm, shades = Normalize(-most, most), DIVERGING
     else:
-        norm, shades = LogNorm(found.min(), max(found.max(), 1.01 * found.min())), SEQUENTIAL
+        norm, shades = LogNorm(values.min(), max(values.max(), 1.01 * values.min())), SEQUENTIAL
     label, names = _MAP_LABELS[measure], [_shown(value) for value in columns]
     width, height = max(2.5, 0.75 * len(columns) + 1.2), 2 + 0.45 * len(rows)
     with _panels(runs, other, 2.5, width, height) as (figure, panels):
@@ -199,14 +183,14 @@ def _maps(runs: pd.DataFrame, measure: str, setting: str, other: str | None) -> 
             texts = np.full(cells.shape, "", dtype=object)
             titles = texts.copy()
             for run in inside.to_dict("records"):
-                place = rows.index(run["agent"]), columns.index(run[setting])
-                cells[place], texts[place] = run[measure], _cell(run, measure)
+                cell = rows.index(run["agent"]), columns.index(run[setting])
+                cells[cell], texts[cell] = run[measure], _cell(run, measure)
                 where = f"agent = {_shown(run['agent'])}, {setting} = {_shown(run[setting])}"
-                titles[place] = f"{run['agent']}\n{where}\n{_measured(run, measure)}"
-            heat(figure, axes, cells, shades, label, norm, texts, 8, titles=titles)
+                titles[cell] = f"{run['agent']}\n{where}\n{_measured(run, measure)}"
+            drawing.heat(figure, axes, cells, shades, label, norm, texts, 8, titles=titles)
             axes.set_xticks(range(len(columns)), names)
             axes.tick_params(axis="x", rotation=0 if max(map(len, names)) <= 8 else 90)
-            axes.set_xlabel(drawn(setting))
+            axes.set_xlabel(drawing.drawn(setting))
         panels[0][0].set_yticks(range(len(rows)), [_shown(agent) for agent in rows])
         panels[0][0].set_ylabel("agent")
     return figure
@@ -218,21 +202,20 @@ def _check(
     """Raise ValueError unless the runs have the columns of a chart. intervals: more of Elo."""
     of_elo = ["bound", *intervals] if measure == "elo" else []
     others = [other] if other else []
-    check_frame(runs, ["run", "agent", "games", setting, measure, *of_elo, *others])
+    drawing.check_frame(runs, ["run", "agent", "games", setting, measure, *of_elo, *others])
 
 
 @contextmanager
 def _panels(
     runs: pd.DataFrame, other: str | None, beside: float, width: float, height: float = 5
 ) -> Iterator[tuple[Figure, list[tuple[Axes, pd.DataFrame]]]]:
-    """Return a figure with axes for the runs of each value of ``other``, or for all. beside, width,
-    height: inches beside all axes, and of each."""
+    """Yield a figure with axes, and the runs, of each value of ``other``; sizes in inches."""
     values = _values(runs[other]) if other else [None]
-    with blank(beside + width * len(values), height, _context(runs)) as figure:
+    with drawing.blank(beside + width * len(values), height, _context(runs)) as figure:
         grid = figure.subplots(1, len(values), sharey=True, squeeze=False)[0]
         for axes, value in zip(grid, values, strict=True):
             if other:
-                axes.set_title(wrapped(f"{other} = {value}"), fontsize=SMALL + 1)
+                axes.set_title(drawing.wrapped(f"{other} = {value}"), fontsize=drawing.SMALL + 1)
         inside = [runs[runs[other] == value] if other else runs for value in values]
         yield figure, list(zip(grid, inside, strict=True))
 
@@ -243,11 +226,10 @@ def _values(column: pd.Series) -> list[Any]:
 
 
 def _shown(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else wrapped(value)
+    return f"{value:g}" if isinstance(value, int | float) else drawing.wrapped(value)
 
 
 def _measured(row: Mapping[Any, Any], measure: str) -> str:
-    """Return the value of a cell for its tooltip."""
     if np.isnan(row[measure]):
         return ""
     if measure == "elo":
@@ -257,38 +239,36 @@ def _measured(row: Mapping[Any, Any], measure: str) -> str:
 
 
 def _cell(row: Mapping[Any, Any], measure: str) -> str:
-    """Return the text in a cell of a heat map."""
     value = row[measure]
     if np.isnan(value):
         return ""
     if measure == "elo":
-        return f"{row['bound']} {signed(value)}".strip()
+        return f"{row['bound']} {drawing.signed(value)}".strip()
     return f"{value:,.0f}" if value < 1e5 else f"{value / 1e6:.1f} M"
 
 
 def _context(runs: pd.DataFrame) -> str:
-    """Return the number of runs, and of games behind an agent's points."""
     few, many = runs["games"].min(), runs["games"].max()
     games = counted(many, "game") if few == many else f"{few:,} to {many:,} games"
     return f"{counted(runs['run'].nunique(), 'run')}, {games} an agent"
 
 
-def _label_settings(axes: Axes, setting: str, places: Mapping[Any, float], numeric: bool) -> None:
-    texts = [_shown(value) for value in places]
-    is_log = numeric and min(places) > 0 and max(places) >= _LOG_FROM * min(places)
+def _label_settings(
+    axes: Axes, setting: str, positions: Mapping[Any, float], numeric: bool
+) -> None:
+    texts = [_shown(value) for value in positions]
+    is_log = numeric and min(positions) > 0 and max(positions) >= _LOG_FROM * min(positions)
     if is_log:
         axes.set_xscale("log")
         axes.set_xticks([], minor=True)
-    axes.set_xticks(list(places.values()), texts)
-    if not numeric and max(len(value) for value in places) > 8:
+    axes.set_xticks(list(positions.values()), texts)
+    if not numeric and max(len(value) for value in positions) > 8:
         axes.tick_params(axis="x", rotation=90)
     axes.margins(x=0.08)
-    axes.set_xlabel(drawn(setting) + " (log scale)" * is_log)
+    axes.set_xlabel(drawing.drawn(setting) + " (log scale)" * is_log)
 
 
-def _points(
-    axes: Axes, x: np.ndarray, rows: pd.DataFrame, measure: str, style: dict[str, Any]
-) -> None:
+def _points(axes: Axes, x: np.ndarray, rows: pd.DataFrame, measure: str, style: Style) -> None:
     """One agent's points, with their intervals where there are any, bounds as triangles."""
     order = np.argsort(x, kind="stable")
     x, rows = x[order], rows.iloc[order]
@@ -308,16 +288,15 @@ def _points(
 
 
 def _label_measure(axes: Axes, runs: pd.DataFrame, measure: str) -> None:
-    """Label the upright axis and set its range."""
     if measure == "elo":
         zero = runs["reference"].iloc[0] or "mean of the run"
-        axes.set_ylabel(drawn(f"Elo (95 % interval, {zero} = 0)"))
+        axes.set_ylabel(drawing.drawn(f"Elo (95 % interval, {zero} = 0)"))
         axes.axhline(0, color=GREY, linewidth=1, zorder=1)
         low, high = axes.get_ylim()
         axes.set_ylim(min(low, -20), max(high, 20))  # where every pair was split, all are 0
     elif measure == "nodes_share":
         axes.set_ylim(0, 105)
-        axes.set_ylabel(drawn(f"nodes, {runs['base'].iloc[0]} = 100 %"))
+        axes.set_ylabel(drawing.drawn(f"nodes, {runs['base'].iloc[0]} = 100 %"))
     else:
-        decades(axes)
+        drawing.decades(axes)
         axes.set_ylabel("nodes a move (log scale)")

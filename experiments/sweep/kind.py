@@ -38,7 +38,7 @@ class SweepKind(StudyKind):
         return dataclasses.replace(super().summary(folder), games=games, state=state)
 
     def show(self, folder: Path, console: Console, as_json: bool) -> None:
-        from othello_lab.experiments.sweep.reporting import sweep_table
+        from othello_lab.experiments.sweep.sweep import sweep_table
 
         sweep = _read(folder)
         table = sweep.table()
@@ -48,21 +48,21 @@ class SweepKind(StudyKind):
             console.print(sweep_table(table, sweep.study.values))
 
     def extend(self, folder: Path, command: str, console: Console, options: ResumeOptions) -> int:
-        if any("games" in own for own in _read(folder).study.changes):
+        if any("games" in changes for changes in _read(folder).study.changes):
             raise ConfigError(f"{folder}: it varies games; extend one of its numbered folders")
         return self.resume(folder, command, console, options)
 
     def latex(self, folder: Path, console: Console) -> str:
-        from othello_lab.experiments.sweep.reporting import latex_of_sweep
+        from othello_lab.experiments.sweep.sweep import latex_of_sweep
 
         sweep = _read(folder)
-        return latex_of_sweep(sweep.about["name"], sweep.table(), sweep.study.values)
+        return latex_of_sweep(sweep.head["name"], sweep.table(), sweep.study.values)
 
     def bibtex(self, folder: Path, console: Console) -> str:
         from othello_lab.experiments.report.citing import bibtex
 
-        about = _read(folder).about
-        return bibtex({**about, "seed": about["config"]["seed"]}, "Sweep")
+        head = _read(folder).head
+        return bibtex({**head, "seed": head["config"]["seed"]}, "Sweep")
 
     def _progress(self, folder: Path, runs: int, ended: bool) -> list[RenderableType]:
         from othello_lab.experiments.report.terminal import terminal_table
@@ -70,16 +70,16 @@ class SweepKind(StudyKind):
 
         sweep = _read(folder)
         games = {
-            run.number: f"{run.games:,} of {total_games(run.asked.settings)}"
+            run.number: f"{run.games:,} of {total_games(run.request.settings)}"
             for run in sweep.played
         }
-        places = {number: folder / str(number) for number in sweep.states}
-        playing = {n: "playing" for n, each in places.items() if each.is_dir() and is_locked(each)}
+        folders = {number: folder / str(number) for number in sweep.states}
+        playing = {n: "playing" for n, path in folders.items() if path.is_dir() and is_locked(path)}
         states = sweep.states | playing
         table = terminal_table(["run", "settings", "state", "games"])
         table.columns[1].justify = table.columns[2].justify = "left"
         for number in sorted({*games, *playing})[-_MOST_SHOWN:]:
-            settings = plain(sweep.asked[number].about)
+            settings = plain(sweep.requests[number].title)
             table.add_row(str(number), settings, states[number], games.get(number, ""))
         return [plain(f"{folder}: {_counts(states)}"), *[table] * bool(table.rows)]
 

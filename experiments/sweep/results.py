@@ -31,17 +31,17 @@ def table_of(played: Sequence[PlayedRun], values: Values) -> pd.DataFrame:
     import pandas as pd
 
     scores: dict[int, dict[str, float]] = {}
-    for each in played:
-        with each.record() as record:
-            scores[each.number] = points_of_agents(record)
+    for run in played:
+        with run.record() as record:
+            scores[run.number] = points_of_agents(record)
     line_ups = {number: list(score) for number, score in scores.items()}
     names = steady_names(line_ups, values)
-    points = [dict(zip(names[each], score.values(), strict=True)) for each, score in scores.items()]
+    points = [dict(zip(names[run], score.values(), strict=True)) for run, score in scores.items()]
     reference = _reference(points, values)
     tables = []
-    for each in played:
-        steady = dict(zip(line_ups[each.number], names[each.number], strict=True))
-        with each.record() as record:
+    for run in played:
+        steady = dict(zip(line_ups[run.number], names[run.number], strict=True))
+        with run.record() as record:
             settings = typed(record.head()["config"])
             zero = next((name for name in steady if steady[name] == reference), None)
             settings.rating.anchor = zero or settings.rating.anchor
@@ -49,13 +49,13 @@ def table_of(played: Sequence[PlayedRun], values: Values) -> pd.DataFrame:
             table = standings(record, parts)
             if zero and anchor_of(record, parts) != zero:
                 _compare(table, zero, matches(record, parts))
-            head = {"run": each.number, "folder": each.folder.name}
-            head |= {key: value.get(each.number) for key, value in values.items()}
+            head = {"run": run.number, "folder": run.folder.name}
+            head |= {key: value.get(run.number) for key, value in values.items()}
             tail = {
                 "reference": reference,
                 "question": question_of(settings).name.lower(),
                 "alike": all(len(set(ratings.strategy)) == 1 for _, ratings in parts),
-                "complete": each.complete,
+                "complete": run.complete,
             }
         table["agent"] = table["agent"].map(steady)
         tables.append(pd.DataFrame(head, table.index).join(table).assign(**tail))
@@ -79,18 +79,17 @@ def steady_names(line_ups: Mapping[int, Sequence[str]], values: Values) -> dict[
     if not swept or {len(names) for names in line_ups.values()} != {len(_PLACES)}:
         return {number: list(names) for number, names in line_ups.items()}
     names = zip(*line_ups.values(), strict=True)
-    steady = [_steady_name(each, at in swept) for at, each in zip(_PLACES, names, strict=True)]
+    steady = [_steady_name(group, at in swept) for at, group in zip(_PLACES, names, strict=True)]
     if steady[0] == steady[1]:
         steady = [f"{name}_{number}" for number, name in enumerate(steady, start=1)]
     return dict.fromkeys(line_ups, steady)
 
 
-def _compare(table: pd.DataFrame, reference: str, found: pd.DataFrame) -> None:
-    """Make Elo that of the matches against one agent, which has 0. table: the standings, changed in
-    place. found: of :func:`experiments.report.standings.matches`."""
+def _compare(table: pd.DataFrame, reference: str, pairings: pd.DataFrame) -> None:
+    """Make Elo in the standings, changed in place, that of the matches against one agent."""
     columns = ["elo", "low", "high", "bound", "split"]
     table.loc[table["agent"] == reference, columns] = 0.0, 0.0, 0.0, "", False
-    for row in found.itertuples():
+    for row in pairings.itertuples():
         if reference not in (row.agent, row.opponent):
             continue
         elo, low, high, bound, name = row.elo, row.elo_low, row.elo_high, row.bound, row.agent
@@ -110,7 +109,7 @@ def _steady_name(names: Sequence[str], swept: bool) -> str:
     if not swept:
         return max(telling, key=telling.count)
     parts = zip(*(re.findall(r"[_ ]?[^_ ]+", name) for name in names), strict=False)
-    common = "".join(each[0] for each in takewhile(lambda each: len(set(each)) == 1, parts))
+    common = "".join(part[0] for part in takewhile(lambda part: len(set(part)) == 1, parts))
     return common or (alike[0][:-2] if alike else "/".join(dict.fromkeys(telling))[:LONGEST])
 
 
@@ -124,8 +123,8 @@ def _reference(scores: Sequence[Mapping[str, float]], values: Values) -> str:
     present = [name for name in scores[0] if all(name in run for run in scores)]
     everywhere = [name for name in present if all(0 < run[name] < 1 for run in scores)] or present
     swept = {part for key in values for part in key.removeprefix("agent@").split(".")[:2]}
-    own = dict(zip(_PLACES, scores[0], strict=False))
-    swept |= {own[place] for place in swept & set(own)}
+    names = dict(zip(_PLACES, scores[0], strict=False))
+    swept |= {names[side] for side in swept & set(names)}
     steady = [name for name in everywhere if name not in swept] or everywhere
     means = {name: round(sum(run[name] for run in scores), 9) for name in reversed(steady)}
     return min(means, key=lambda name: means[name], default="")

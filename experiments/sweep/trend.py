@@ -81,13 +81,13 @@ def _node_trends(table: pd.DataFrame, runs: Runs, name: str) -> Iterator[str]:
     same = "for the same moves" if table["alike"].all() else same
     for agent in means.index[:-1][:MOST_AGENTS]:
         shares = (nodes.loc[agent] / nodes.loc[base]).set_axis([value for value, _ in runs])
-        told, where = listed([*map(share_text, shares)]), f"at {name} = {listed(shares.index)}"
+        words, where = listed([*map(share_text, shares)]), f"at {name} = {listed(shares.index)}"
         if not name:
             ends = dict.fromkeys((shares.idxmin(), shares.idxmax()))
-            told = " to ".join(f"{share_text(shares[value])} ({value})" for value in ends)
+            words = " to ".join(f"{share_text(shares[value])} ({value})" for value in ends)
             where = f"in {counted(len(runs), 'run')}"
         whose = f"of the nodes of {in_sentence(base)}"
-        yield f"{in_sentence(agent)} visits {told} {whose} {where}, {same}."
+        yield f"{in_sentence(agent)} visits {words} {whose} {where}, {same}."
     if len(nodes) > MOST_AGENTS + 1:
         yield f"These are the {MOST_AGENTS} of {len(nodes)} agents that visit the fewest."
 
@@ -95,16 +95,16 @@ def _node_trends(table: pd.DataFrame, runs: Runs, name: str) -> Iterator[str]:
 def _elo_trends(table: pd.DataFrame, runs: Runs, name: str, ordered: bool) -> Iterator[str]:
     """Yield the lead of agents over the reference by value, and its change."""
     reference = table["reference"].iloc[0]
-    found = {}
+    leads_of = {}
     for agent, rows in table[table["agent"] != reference].groupby("agent", sort=False):
         by_run = {row.run: row for row in rows.itertuples() if not math.isnan(row.elo)}
         points = [(value, by_run[run]) for value, run in runs if run in by_run]
         if len(points) > 1 or not name:
-            found[agent] = points
-    changes = {agent: _change(points, ordered) for agent, points in found.items()}
-    told = sorted(found, key=lambda agent: -abs(changes[agent][0]))[:MOST_AGENTS]
-    for agent in told:
-        points = found[agent]
+            leads_of[agent] = points
+    changes = {agent: _change(points, ordered) for agent, points in leads_of.items()}
+    chosen = sorted(leads_of, key=lambda agent: -abs(changes[agent][0]))[:MOST_AGENTS]
+    for agent in chosen:
+        points = leads_of[agent]
         shown = points if len(points) <= _MOST_VALUES else [points[0], points[-1]]
         leads = listed([f"{_in_words(row)} at {name} = {value}" for value, row in shown])
         who = f"{in_sentence(str(agent))} above {in_sentence(reference)}, Elo:"
@@ -113,10 +113,10 @@ def _elo_trends(table: pd.DataFrame, runs: Runs, name: str, ordered: bool) -> It
             if name
             else (f"{who} {_least_and_greatest(points)}.")
         )
-    if len(found) > len(told):
+    if len(leads_of) > len(chosen):
         known = all(math.isfinite(low) for _, low, *_ in changes.values())
         most = " whose lead changes most" if known else ""
-        yield f"These are {len(told)} of {len(found)} agents{most}."
+        yield f"These are {len(chosen)} of {len(leads_of)} agents{most}."
 
 
 def _in_words(row: Any) -> str:
@@ -124,15 +124,14 @@ def _in_words(row: Any) -> str:
 
 
 def _least_and_greatest(points: Sequence[tuple[str, Any]]) -> str:
-    """Return the ends of leads in words. A bound is neither less nor more than a number, so they
-    are told apart."""
-    told = []
+    """Return the ends of leads in words, bounds apart from numbers."""
+    parts = []
     for bounded in (False, True):
         part = [point for point in points if bool(point[1].bound) is bounded]
         part.sort(key=lambda point: point[1].elo)
         ends = dict.fromkeys([*part[:1], *part[-1:]])
-        told += [" to ".join(f"{_in_words(row)} ({value})" for value, row in ends)] * bool(ends)
-    return " and ".join(told)
+        parts += [" to ".join(f"{_in_words(row)} ({value})" for value, row in ends)] * bool(ends)
+    return " and ".join(parts)
 
 
 def _change(points: Sequence[tuple[str, Any]], ordered: bool) -> tuple[float, float, float, str]:
@@ -158,21 +157,21 @@ def _change_text(change: tuple[float, float, float, str], ordered: bool) -> str:
         return "These runs do not show how it changes."
     sure = low > 0 or high < 0
     if ordered:
-        kind, told = "change", ("surely more" if value > 0 else "surely less") if sure else ""
+        kind, words = "change", ("surely more" if value > 0 else "surely less") if sure else ""
     else:
-        kind, told = "greatest difference", "surely different" if sure else ""
-    return f"The {kind} {where}: {value:+z.0f} [{low:z.0f}, {high:z.0f}], {told or 'undecided'}."
+        kind, words = "greatest difference", "surely different" if sure else ""
+    return f"The {kind} {where}: {value:+z.0f} [{low:z.0f}, {high:z.0f}], {words or 'undecided'}."
 
 
 def values_in_order(table: pd.DataFrame, values: Values, group: Sequence[str]) -> tuple[Runs, bool]:
     """Return the values of settings that vary together, and True if they are numbers of one
     setting. group: keys of ``values``."""
     numbers = [int(run) for run in dict.fromkeys(table["run"])]
-    found: dict[int, list[Any]] = {run: [values[key].get(run) for key in group] for run in numbers}
-    ordered = len(group) == 1 and all(_is_number(value) for (value,) in found.values())
+    values_of: dict[int, list[Any]] = {n: [values[key].get(n) for key in group] for n in numbers}
+    ordered = len(group) == 1 and all(_is_number(value) for (value,) in values_of.values())
     if ordered:
-        numbers.sort(key=lambda run: float(found[run][0]))
-    return [(", ".join(map(str, found[run])), run) for run in numbers], ordered
+        numbers.sort(key=lambda run: float(values_of[run][0]))
+    return [(", ".join(map(str, values_of[run])), run) for run in numbers], ordered
 
 
 def _is_number(value: Any) -> bool:

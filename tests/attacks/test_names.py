@@ -32,8 +32,8 @@ from othello_lab.experiments.report.progress import progress_bar
 from othello_lab.experiments.report.watch import look
 from othello_lab.experiments.studies.study import PlayedRun, RunRequest
 from othello_lab.experiments.sweep.figures import sweep_chart
-from othello_lab.experiments.sweep.reporting import sweep_table
 from othello_lab.experiments.sweep.results import table_of
+from othello_lab.experiments.sweep.sweep import sweep_table
 
 NAMES = (
     "[red]x[/red]",

@@ -116,11 +116,11 @@ def test_help_tells_the_settings(words: str, settings: str) -> None:
 @pytest.mark.parametrize(("group", "help_of"), [("study", study_help), ("train", train_help)])
 def test_help_tells_of_every_study_and_training(group: str, help_of: Callable[..., str]) -> None:
     shown = help_of()
-    for name, about in choices(group).items():
-        own = help_of(name)
-        assert about and name in shown and f"{group} {name}" in own
+    for name, meaning in choices(group).items():
+        text = help_of(name)
+        assert meaning and name in shown and f"{group} {name}" in text
         has_time = group == "train" and name not in ("all", "champion", "champion_tiny")
-        assert ("minutes: a number of more than 0" in own) == has_time
+        assert ("minutes: a number of more than 0" in text) == has_time
 
 
 @pytest.mark.parametrize(

@@ -158,8 +158,11 @@ def test_a_line_up_names_the_evaluations_of_its_agents(tmp_path: Path) -> None:
 
 def test_evaluations_of_sweeps_and_studies_are_named_in_the_same_way() -> None:
     words = ["agents=ab_mirror", "agents.left.evaluation=iago,composite", "depth=2"]
-    found = [read(each).settings.agents["left"]["evaluation"] for each in expand(words)]
-    assert [str(each["_target_"]).rpartition(".")[2] for each in found] == ["Iago", "Composite"]
+    evaluations = [read(item).settings.agents["left"]["evaluation"] for item in expand(words)]
+    assert [str(item["_target_"]).rpartition(".")[2] for item in evaluations] == [
+        "Iago",
+        "Composite",
+    ]
     plan = study_plan("pruning", ["agents=ab_mirror", "agents.left.evaluation=iago"]).plan
     assert plan.settings.agents["left"]["evaluation"] == IAGO
     with pytest.raises(ConfigError, match=r"^agents\.left\.evaluation: .*'igo'"):
@@ -290,7 +293,7 @@ PVS = "agents=duel agent@first=greedy agent@second=limited agent@second.agent=pv
 def test_time_decides_the_depth_unless_one_is_given(words: str, by_time: list[object]) -> None:
     """Of agents that can deepen."""
     agents = settings_of(words.split()).agents.values()
-    assert [each.get("agent", each).get("depth_by_time") for each in agents] == by_time
+    assert [agent.get("agent", agent).get("depth_by_time") for agent in agents] == by_time
 
 
 DUEL = "agents=duel agent@first=random agent@second"

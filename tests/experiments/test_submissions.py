@@ -86,7 +86,7 @@ def test_a_page_tells_of_games_losses_logs_and_the_board_of_a_failure(tmp_path: 
     trouble += "len(position.moves) == 3 or 1 / 0"
     hand_in(tmp_path / "submissions", [*PYTHON, "missing"], trouble={"agent": trouble})
     result = played(tmp_path)
-    told, other = page(result, "agent0"), page(result, "strategy1")
+    text, other = page(result, "agent0"), page(result, "strategy1")
     points = result.standings.set_index("agent")["points"]
     for name in points.index:  # of each game opponent, result, points and why: to be added up
         games = re.findall(r"^\| \d+ \| (?:Bl|Wh).*", page(result, name), re.MULTILINE)
@@ -96,12 +96,12 @@ def test_a_page_tells_of_games_losses_logs_and_the_board_of_a_failure(tmp_path: 
         starts = [row[-2] == "0" for row in cells if row[2] == "missing2"]
         assert all(starts) and (starts or name == "missing2")
     failed = result.games[result.games["end_reason"] == RAISED].sort_values("game")
-    assert f"| {RAISED} | {len(failed)} |" in told
-    assert "ZeroDivisionError: division by zero (agent0.py, line 6)" in told
-    assert "agent0: my last words" in told and "agent0: noted" in told
-    assert "Traceback" in told
-    assert "../report" not in told  # its author has neither the report nor the run
-    assert "play replay" not in told
+    assert f"| {RAISED} | {len(failed)} |" in text
+    assert "ZeroDivisionError: division by zero (agent0.py, line 6)" in text
+    assert "agent0: my last words" in text and "agent0: noted" in text
+    assert "Traceback" in text
+    assert "../report" not in text  # its author has neither the report nor the run
+    assert "play replay" not in text
     report = (result.folder / "report.md").read_text(encoding="utf-8")
     assert "[agent0](programs/agent0.md)" in report
     html = (result.folder / "report.html").read_text(encoding="utf-8")
@@ -116,9 +116,9 @@ def test_a_page_tells_of_games_losses_logs_and_the_board_of_a_failure(tmp_path: 
     position, plies = Position.start("wpi").follow("".join(word) for word in words)
     after = f"after ply {len(plies)}" if plies else "before the first move"
     heading = f"Game {number}, as {color} against strategy1, {after}: {RAISED}: ZeroDivisionError: "
-    assert heading in told.replace("strategy2", "strategy1")
-    assert str(position) in told
-    assert "```\nmy last words\n" in told
+    assert heading in text.replace("strategy2", "strategy1")
+    assert str(position) in text
+    assert "```\nmy last words\n" in text
     html = (result.folder / "programs" / "agent0.html").read_text(encoding="utf-8")
     assert f'<figure id="figure-game-{number}" tabindex="0">\n<svg' in html
     assert html.count("<circle") == position.discs + len(position.moves)
@@ -229,12 +229,11 @@ def test_pages_are_called_like_their_programs_as_far_as_files_can_be() -> None:
     assert list(file_names(names).values()) == ["anna", "Anna-2", "a_b", "a_b-2", "_", "žofie"]
 
 
-# ---------------------------------------------------------------------- the page that tells of it
-
-
 def test_the_examples_are_of_all_kinds() -> None:
-    found = submissions(str(EXAMPLES / "class"))
-    kinds = {name: (about["protocol"], about.get("source")) for name, about in found.items()}
+    programs = submissions(str(EXAMPLES / "class"))
+    kinds = {
+        name: (settings["protocol"], settings.get("source")) for name, settings in programs.items()
+    }
     assert kinds == {
         "anna": ("file", "anna.c"),
         "bert": ("line", "Bert.java"),

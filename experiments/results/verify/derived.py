@@ -55,11 +55,10 @@ class DerivedFiles:
     """The comparison of a folder: the count of its files, what is wrong, and what is unchecked."""
 
     def __init__(self, record: Record, plan: Plan, now: Mapping[str, str]) -> None:
-        """now: the versions of today."""
         self._record, self._folder, self._head = record, record.path.parent, record.head()
         self.count, self.wrong, self.unchecked = 0, list[str](), list[str]()
         (before, there), here = last_session(record), machine()
-        ours = [{k: v for k, v in each.items() if k not in _LIBRARIES} for each in (before, now)]
+        ours = [{k: v for k, v in known.items() if k not in _LIBRARIES} for known in (before, now)]
         self._why = "; ".join(differences(*ours))
         missed = [name for name, agent in plan.agents.items() if getattr(agent, "missed", False)]
         self._missed = f"without {', '.join(missed)} it cannot be written anew" if missed else ""
@@ -78,27 +77,27 @@ class DerivedFiles:
                 self._compare_all(Path(scratch, "due"))
 
     def _compare_all(self, to: Path) -> None:
-        found = {n for n in self._found() if not re.match(rf"{FILE}|(.*/)?\.", n)}
-        if first_hand := ", ".join(sorted(found & _FIRST_HAND)):
+        present = {n for n in self._present() if not re.match(rf"{FILE}|(.*/)?\.", n)}
+        if first_hand := ", ".join(sorted(present & _FIRST_HAND)):
             self.unchecked.append(f"{first_hand}: nothing in the record gives them")
-        due = self._written(to, found)
-        if not self._head["complete"] and "report.md" not in found:
+        due = self._written(to, present)
+        if not self._head["complete"] and "report.md" not in present:
             self.unchecked.append("reports: the run has not ended, and has none yet")
-            due &= found
+            due &= present
         self.count = len(due)
-        for name in sorted((due | found) - _FIRST_HAND):
+        for name in sorted((due | present) - _FIRST_HAND):
             self._compare(name, self._folder / name, to / name if name in due else None)
 
-    def _compare(self, name: str, found: Path, due: Path | None) -> None:
-        if not found.is_file():
+    def _compare(self, name: str, path: Path, due: Path | None) -> None:
+        if not path.is_file():
             said, unsure = "it is missing", False
         elif due is None:
             said, unsure = "the record gives no such file", True
-        elif found.suffix in _DRAWN and not self._drawn:
+        elif path.suffix in _DRAWN and not self._drawn:
             return
-        elif places := list(islice(differing(found, due, self._exact, self._drawn), _MOST)):
-            said, unsure = min(places, key=lambda place: place[1])
-            said += ", and so on" if len(places) > 1 else ""
+        elif differences := list(islice(differing(path, due, self._exact, self._drawn), _MOST)):
+            said, unsure = min(differences, key=lambda difference: difference[1])
+            said += ", and so on" if len(differences) > 1 else ""
         else:
             return
         if why := self._why or self._missed * unsure:
@@ -106,7 +105,7 @@ class DerivedFiles:
         else:
             self.wrong.append(f"{name}: {said}")
 
-    def _found(self) -> set[str]:
+    def _present(self) -> set[str]:
         return _names(self._folder)
 
     def _report(self) -> tuple[str, str]:
@@ -118,15 +117,14 @@ class DerivedFiles:
         how = FIGURE_FILES if ".png)" in text else how
         return text, how if text else self._plan.settings.figures
 
-    def _written(self, to: Path, found: set[str]) -> set[str]:
-        """Write the files of the run, and those that somebody asked for later and that are found;
-        return their names."""
+    def _written(self, to: Path, present: set[str]) -> set[str]:
+        """Write the files of the run, and later ones that are present; return their names."""
         text, how = self._report()
         named = _PLACE.search(text)  # the folder may have been moved since
-        place = named[1] if named else shlex.quote(str(self._folder))
-        facts = self._write(to, how, place)
+        folder = named[1] if named else shlex.quote(str(self._folder))
+        facts = self._write(to, how, folder)
         due = _names(to)
-        further = found - due - _FIRST_HAND
+        further = present - due - _FIRST_HAND
         with suppress(ConfigError, ImportError):  # then it is no file of the lab
             for kind, form in FORMATS.items():
                 if (name := f"games{form.endings[0]}") in further:
@@ -139,13 +137,13 @@ class DerivedFiles:
                 write_file(to / name, visible(made, keep="\n") + "\n")
         further -= _names(to)
         if any(name.endswith((*_DRAWN, ".csv")) for name in further) and not self._missed:
-            self._write(drawn := to.with_name("drawn"), FIGURE_FILES, place)
+            self._write(drawn := to.with_name("drawn"), FIGURE_FILES, folder)
             for name in further & _names(drawn):
                 (drawn / name).rename(to / name)
-        return due | (_names(to) & found)
+        return due | (_names(to) & present)
 
-    def _write(self, to: Path, figures: str, place: str) -> RunFacts:
-        """Write the files of the run. figures: as in its settings. place: its folder's name."""
+    def _write(self, to: Path, figures: str, folder: str) -> RunFacts:
+        """Write the files of the run. figures: as in its settings. folder: its name."""
         to.mkdir()
         for name in (LOG, "output.txt"):  # pages of programs quote them
             (to / name).symlink_to((self._folder / name).resolve())
@@ -154,8 +152,9 @@ class DerivedFiles:
         write(facts, findings(facts), to, Console(quiet=True))
         self._record.export(to, settings.export)
         write_yaml(to / CONFIG, self._head["config"])
-        for name, shown in (("report.md", place), ("report.html", html.escape(place, quote=False))):
-            text = read_text(to / name, MOST_DATA).replace(str(to), shown)
+        shown = {"report.md": folder, "report.html": html.escape(folder, quote=False)}
+        for name, path in shown.items():
+            text = read_text(to / name, MOST_DATA).replace(str(to), path)
             write_file(to / name, text)
         return facts
 
@@ -164,40 +163,35 @@ class StudyFiles(DerivedFiles):
     """The comparison of a study's folder, but for what is in the folders within it."""
 
     def __init__(self, session: StudySession) -> None:
-        """session: of the study, to conclude it."""
         self._maker = session.maker
         super().__init__(session.record, session.plan.plan, session.versions())
 
-    def _found(self) -> set[str]:
+    def _present(self) -> set[str]:
         return {path.name for path in self._folder.iterdir() if path.is_file()}
 
-    def _written(self, to: Path, found: set[str]) -> set[str]:
+    def _written(self, to: Path, present: set[str]) -> set[str]:
         to.mkdir()
         _, how = self._report()
         session = concluding(self._record, Console(quiet=True), how, self._maker)
-        session.report(session.found(), to)
+        session.report(session.material(), to)
         write_yaml(to / CONFIG, self._head["config"])
         return _names(to)
 
 
 def _names(folder: Path) -> set[str]:
-    """Return the files below a folder."""
     return {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
 
 
-# ---------------------------------------------------------------------- two files
-
-
-def differing(found: Path, due: Path, exact: bool, drawn: bool) -> Iterator[tuple[str, bool]]:
+def differing(path: Path, due: Path, exact: bool, drawn: bool) -> Iterator[tuple[str, bool]]:
     """Yield the differences of a file from the one that is due; True where only one of them has a
     line. exact: False if floats and packed games may differ a little. drawn: True if figures must
     be the same."""
     try:
-        contents = [read_bytes(path) for path in (found, due)]
+        contents = [read_bytes(path) for path in (path, due)]
         if contents[0] == contents[1]:
             return
         texts = [content.decode() for content in contents]
-        if found.suffix == ".csv":
+        if path.suffix == ".csv":
             rows = [csv.reader(io.StringIO(text, newline="")) for text in texts]
             yield from _other_cells(rows[0], rows[1], exact)
         else:
@@ -209,15 +203,15 @@ def differing(found: Path, due: Path, exact: bool, drawn: bool) -> Iterator[tupl
 
 
 def _other_cells(
-    found: Iterator[list[str]], due: Iterator[list[str]], exact: bool
+    rows: Iterator[list[str]], due: Iterator[list[str]], exact: bool
 ) -> Iterator[tuple[str, bool]]:
     columns, none = list[str](), list[str]()
-    for number, (row, wanted) in enumerate(zip_longest(found, due, fillvalue=none), start=1):
+    for line, (row, wanted) in enumerate(zip_longest(rows, due, fillvalue=none), start=1):
         columns = columns or wanted
-        for place, cells in enumerate(zip_longest(row, wanted, fillvalue="nothing")):
+        for number, cells in enumerate(zip_longest(row, wanted, fillvalue="nothing")):
             if not _same(*cells, exact):
-                column = columns[place] if place < len(columns) else place + 1
-                yield f"line {number}, column {column}: {_said(*cells)}", False
+                column = columns[number] if number < len(columns) else number + 1
+                yield f"line {line}, column {column}: {_said(*cells)}", False
 
 
 def _lines(text: str, exact: bool, drawn: bool) -> list[str]:
@@ -225,34 +219,33 @@ def _lines(text: str, exact: bool, drawn: bool) -> list[str]:
     return (text if exact else _PACKED.sub("", text)).splitlines()
 
 
-def _other_lines(found: list[str], due: list[str], exact: bool) -> Iterator[tuple[str, bool]]:
-    shapes = [[_NUMBER.sub("#", line) for line in lines] for lines in (found, due)]
-    parts: Any = [("equal", 0, len(found), 0, len(due))]
+def _other_lines(lines: list[str], due: list[str], exact: bool) -> Iterator[tuple[str, bool]]:
+    shapes = [[_NUMBER.sub("#", line) for line in text] for text in (lines, due)]
+    parts: Any = [("equal", 0, len(lines), 0, len(due))]
     if shapes[0] != shapes[1]:
         parts = SequenceMatcher(None, shapes[0], shapes[1]).get_opcodes()
     for kind, start, end, begin, until in parts:
         if kind != "equal":
-            texts = "\n".join(found[start:end]), "\n".join(due[begin:until])
+            texts = "\n".join(lines[start:end]), "\n".join(due[begin:until])
             yield f"line {start + 1}: {_said(*texts)}", True
         for number in range(start, end if kind == "equal" else start):
-            lines = found[number], due[number - start + begin]
-            for one, other in zip(*map(_NUMBER.findall, lines), strict=True):
+            both = lines[number], due[number - start + begin]
+            for one, other in zip(*map(_NUMBER.findall, both), strict=True):
                 if not _same(one, other, exact):
                     yield f"line {number + 1}: {_said(one, other)}", False
 
 
-def _same(found: str, due: str, exact: bool) -> bool:
+def _same(text: str, due: str, exact: bool) -> bool:
     """Return True if two texts are equal, or numbers with a fraction that are."""
     try:
-        one, other = float(found), float(due)
+        one, other = float(text), float(due)
     except ValueError:
-        return found == due
+        return text == due
     near = not exact and math.isclose(one, other, rel_tol=TOLERANCE)
-    return found == due or (bool(re.search("[.e]", due)) and (one == other or near))
+    return text == due or (bool(re.search("[.e]", due)) and (one == other or near))
 
 
-def _said(found: str, due: str) -> str:
-    """Return two texts from where they differ, or a little before."""
-    first = next((n for n, (a, b) in enumerate(zip(found, due, strict=False)) if a != b), 0)
+def _said(text: str, due: str) -> str:
+    first = next((n for n, (a, b) in enumerate(zip(text, due, strict=False)) if a != b), 0)
     around = slice(max(0, first - 20), first + 40)
-    return f"{found[around]!r} found, {due[around]!r} expected"
+    return f"{text[around]!r} found, {due[around]!r} expected"

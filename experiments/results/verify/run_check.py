@@ -1,4 +1,4 @@
-"""The checks of a run."""
+"""The checks of a run, by the rules, its schedule, and by playing its games again."""
 
 from __future__ import annotations
 
@@ -8,39 +8,167 @@ import math
 import random
 import time
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import replace
-from itertools import zip_longest
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from itertools import islice, zip_longest
 from typing import Any
 
-from othello_lab.agents.agent import Agent
-from othello_lab.core.game import Limits
+from othello_lab.agents.agent import Agent, Decision, Limits
+from othello_lab.core.game import FINISHED, SearchStats
 from othello_lab.core.notation import PASS
 from othello_lab.core.plain_position import PlainPosition
 from othello_lab.core.position import Position, prepare_rules
-from othello_lab.core.rules import ruleset
+from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.core.system.escaping import counted
 from othello_lab.core.system.settings import ConfigError, one_line
-from othello_lab.experiments.config import ALL, Plan, built_from, make_agent
+from othello_lab.core.system.shared_memory import STOP_AT_ONCE
+from othello_lab.experiments.config import ALL, Plan, RunConfig, built_from, make_agent, typed
 from othello_lab.experiments.pairing.openings import Opening
+from othello_lab.experiments.pairing.schedule import Pair, ScheduledGame
+from othello_lab.experiments.playing.conditions import GameConditions
+from othello_lab.experiments.playing.executors import Processes
+from othello_lab.experiments.playing.tasks import TaskRunner, pairs_of
 from othello_lab.experiments.playing.trust import foreign_code
 from othello_lab.experiments.record.flaws import COUNTED, MOVES, RESULTS, TRANSCRIPTS, flaws
 from othello_lab.experiments.record.provenance import differences, versions
-from othello_lab.experiments.record.reading import DAMAGES
-from othello_lab.experiments.record.store import AgentRow, GameRow, Record
+from othello_lab.experiments.record.reading import DAMAGES, damages
+from othello_lab.experiments.record.store import CHANGED, AgentRow, GameRow, PlayedGame, Record
+from othello_lab.experiments.record.turns import COUNTS
 from othello_lab.experiments.report.plan_from_record import recorded_plan
-from othello_lab.experiments.results.verify.again import RecordedAgent, difference, played_again
-from othello_lab.experiments.results.verify.checked import (
-    CHECKS,
-    FILES,
-    PIECES,
-    REPLAYED,
-    RUNS,
-    SCHEDULE,
-    SETTINGS,
-    Checked,
-)
 from othello_lab.experiments.results.verify.derived import DerivedFiles
+
+_OF_RUN = RunConfig.__dataclass_fields__
+FILE, SETTINGS, REPLAYED, SCHEDULE, FILES = ["record", "settings", "replayed", "schedule", "files"]
+RUNS, PIECES = "runs", "pieces"
+CHECKS = {
+    FILE: "SQLite's own check, tables, types",
+    SETTINGS: "of the job, its agents and openings: they agree",
+    RUNS: "each of them by itself, as verify FOLDER/NUMBER does",
+    PIECES: "done again: the same rows",
+    TRANSCRIPTS: "legal by the rules, from their openings",
+    RESULTS: "result, points, discs, end, from the last board",
+    MOVES: "plies, agents and squares as in the transcripts",
+    COUNTED: "there, possible, none for a pass; totals add up",
+    REPLAYED: "by agents whose moves follow from the seed: the same moves and counts",
+    SCHEDULE: "pairs, agents, openings and seeds are as drawn",
+    FILES: "tables, reports and settings are what the record gives",
+}
+"""The checks, and what each of them holds a run to."""
+
+
+class Checked:
+    """What was checked of a job.
+
+    extents: of the checks that were done. wrong: what they found, by check. unchecked: what could
+    not be checked. replayed: so many of its ``games`` were played again; power: that in words.
+    checks: those of its kind of job.
+    """
+
+    checks: Sequence[str]
+
+    def __init__(self, record: Record) -> None:
+        self.extents: dict[str, str] = {}
+        self.wrong: dict[str, list[str]] = defaultdict(list)
+        self.unchecked: list[str] = []
+        self.replayed, self.games, self.power = 0, 0, "no game replayed"
+        self._record, self._head = record, record.head()
+        self.extents[FILE] = f"{record.path.stat().st_size / 1e6:,.1f} MB"
+        self.wrong[FILE] += damages(record)
+        if self.wrong[FILE]:
+            self.unchecked.append("all the rest")
+            return
+        self.wrong[FILE] += [CHANGED] * record.was_changed(read=True)
+        config = {key: value for key, value in self._head["config"].items() if key in _OF_RUN}
+        self._settings = typed(config)
+
+    def _compare_settings(self, name: str) -> None:
+        settings = self._settings
+        due = {"name": name, "seed": settings.seed, "ruleset": settings.ruleset.name}
+        for key, wanted in due.items():
+            if (recorded := self._head[key]) != wanted:
+                said = f"{self._head['kind']}: {key}: {recorded!r} is recorded, {wanted!r} is due"
+                self.wrong[SETTINGS].append(said)
+
+    def _compare_files(self, files: DerivedFiles) -> None:
+        self.extents[FILES] = counted(files.count, "file") if files.count else ""
+        self.wrong[FILES], self.unchecked = files.wrong, self.unchecked + files.unchecked
+
+
+_TWINS = tuple(field.name for field in fields(SearchStats) if field.compare)
+
+
+class RecordedAgent(Agent):
+    """Stands for an agent that is not made again: it repeats its recorded moves. These are given
+    without passes, by the seed of the side."""
+
+    def __init__(self, moves: Mapping[int, Sequence[int]]) -> None:
+        self._moves = moves
+
+    def begin_game(self, color: Color, start: Position, seed: int) -> None:
+        self._left = iter(self._moves[seed])
+
+    def decide(self, position: Position, limits: Limits) -> Decision:
+        return Decision(next(self._left))
+
+
+def played_again(
+    conditions: GameConditions, games: Iterable[GameRow], until: float
+) -> Iterator[tuple[int, PlayedGame | None]]:
+    """Play games of a record again, as in a run: in processes other than this one. Yield them by
+    number, in no fixed order; None if the processes that led a game died.
+
+    until: when to end, by the monotonic clock; games under way then are left out.
+    """
+    left = iter(games)
+
+    def take(most: int) -> list[Pair]:
+        return [(_scheduled(row, conditions.rules),) for row in islice(left, most)]
+
+    def check_time() -> bool:
+        if time.monotonic() > until:
+            raise TimeoutError
+        return False
+
+    with Processes().workers_for(conditions, lambda line: None) as workers:
+        try:
+            for batch in TaskRunner(workers, check_time).play(take):
+                for number, played in pairs_of(batch):
+                    yield number, played[0] if played else None
+        except TimeoutError:
+            return
+        finally:
+            conditions.stop.value = STOP_AT_ONCE
+
+
+def _scheduled(row: GameRow, rules: Ruleset) -> ScheduledGame:
+    opening = Opening.read(row.opening, rules)
+    return ScheduledGame(row.game, row.game, row.black, row.white, opening, row.seed)
+
+
+def difference(
+    game: GameRow,
+    rows: Sequence[Any],
+    again: PlayedGame | None,
+    known: Collection[int],
+    plainly: bool,
+) -> str | None:
+    """Return the first difference of a recorded game, with its moves, from the same game played
+    again. known: numbers of the agents that were made again. plainly: as their reading twins, which
+    do not count everything."""
+    if again is None:
+        return "the process that played it again died"
+    same = ("square", "value", "depth", *(_TWINS if plainly else COUNTS))
+    turns = zip(rows, again.moves(), strict=False)
+    pairs = [(f"ply {row.ply}: ", same, row, now) for row, now in turns if row.agent in known]
+    if game.end_reason == FINISHED and {game.black, game.white} <= {*known}:
+        totals = ("moves", "nodes", "evaluations")
+        sums = [f"{color.value}_{name}" for color in Color for name in totals]
+        pairs.append(("", ("transcript", "end_reason", *sums), game, again.game))
+    for where, names, one, other in pairs:
+        for name in names:
+            if (recorded := getattr(one, name)) != (now := getattr(other, name)):
+                return f"{where}{name} is {recorded}; played again it is {now}"
+    return None
 
 
 class Verification(Checked):
@@ -92,9 +220,9 @@ class Verification(Checked):
         recorded = [(name, json.loads(config)) for name, config in self._record.rows(sql)]
         self.extents[SETTINGS] = counted(len(recorded), "agent")
         self._compare_settings(settings.name)
-        for found, wanted in zip_longest(recorded, settings.agents.items()):
-            if found != wanted:
-                self.wrong[SETTINGS].append(f"agent: {found} is recorded, {wanted} is due")
+        for row, wanted in zip_longest(recorded, settings.agents.items()):
+            if row != wanted:
+                self.wrong[SETTINGS].append(f"agent: {row} is recorded, {wanted} is due")
 
     def _check_games(self) -> set[int]:
         """Check all games by the rules; return those that cannot be followed."""
@@ -181,10 +309,9 @@ class Verification(Checked):
             )
 
     def _check_files(self) -> None:
-        """Check the schedule, and all files of the folder."""
         try:
-            about = built_from(self._settings)
-            places = {key: about[key] for key in ("schedule", "openings")}
+            settings = built_from(self._settings)
+            places = {key: settings[key] for key in ("schedule", "openings")}
             self._refuse(foreign_code(places, self._head["versions"]))
             plan = recorded_plan(self._record, self._trust)
             recorded = self._record.openings()

@@ -22,36 +22,21 @@ from othello_lab.experiments.record.provenance import differences
 from othello_lab.experiments.record.reading import has_begun, reading
 from othello_lab.experiments.record.store import FILE as RECORD
 from othello_lab.experiments.record.store import RUN, Record, Tables
-from othello_lab.experiments.results.verify.checked import (
-    FILE,
-    FILES,
-    PIECES,
-    RUNS,
-    SETTINGS,
-    Checked,
-)
+from othello_lab.experiments.results.verify import run_check
 from othello_lab.experiments.results.verify.derived import StudyFiles
-from othello_lab.experiments.results.verify.run_check import Verification
+from othello_lab.experiments.studies import study_session
 from othello_lab.experiments.studies.study import PositionStudy
-from othello_lab.experiments.studies.study_session import (
-    GAMES,
-    RecordMaker,
-    StudySession,
-    concluding,
-    job_of,
-    pieces_of,
-)
 
 
-class StudyVerification(Checked):
+class StudyVerification(run_check.Checked):
     """All checks of a study, sweep or training, and of the runs in its folder."""
 
-    checks = (FILE, SETTINGS, RUNS, PIECES, FILES)
+    checks = (run_check.FILE, run_check.SETTINGS, run_check.RUNS, run_check.PIECES, run_check.FILES)
 
     def __init__(
         self,
         record: Record,
-        maker: RecordMaker,
+        maker: study_session.RecordMaker,
         seconds: float = 30.0,
         seed: int = 1,
         **options: Any,
@@ -62,15 +47,15 @@ class StudyVerification(Checked):
         super().__init__(record)
         if self.unchecked:
             return
-        self.extents[SETTINGS] = counted(len(self._settings.agents), "agent")
-        session = concluding(record, Console(quiet=True), None, maker)
+        self.extents[run_check.SETTINGS] = counted(len(self._settings.agents), "agent")
+        session = study_session.concluding(record, Console(quiet=True), None, maker)
         self._compare_settings(record.head()["name"])
         folders = sorted(path.parent for path in record.path.parent.glob(f"**/{RECORD}"))
-        runs = [each for each in folders if kind_name(each) == RUN and has_begun(each)]
+        runs = [path for path in folders if kind_name(path) == RUN and has_begun(path)]
         for run in runs:
             self._check_run(run, seconds=seconds / len(runs), seed=seed, **options)
         if runs:
-            self.extents[RUNS] = counted(len(runs), "run")
+            self.extents[run_check.RUNS] = counted(len(runs), "run")
             self.power = f"{self.replayed:,} of {self.games:,} games replayed"
         if isinstance(session.plan.study, PositionStudy):
             self._check_pieces(session, random.Random(seed), seconds)
@@ -86,20 +71,22 @@ class StudyVerification(Checked):
         name = folder.relative_to(self._record.path.parent)
         try:
             with reading(folder) as record:
-                found = Verification(record, **options)
+                verification = run_check.Verification(record, **options)
         except ConfigError as error:
             self.unchecked.append(f"run {name}: {one_line(error)}")
             return
-        self.replayed, self.games = self.replayed + found.replayed, self.games + found.games
-        for check, said in found.wrong.items():
-            self.wrong[RUNS] += [f"{name}: {check}: {each}" for each in said]
-        self.unchecked += [f"run {name}: {said}" for said in found.unchecked]
+        self.replayed += verification.replayed
+        self.games += verification.games
+        for check, said in verification.wrong.items():
+            self.wrong[run_check.RUNS] += [f"{name}: {check}: {line}" for line in said]
+        self.unchecked += [f"run {name}: {said}" for said in verification.unchecked]
 
-    def _check_pieces(self, session: StudySession, rng: random.Random, seconds: float) -> None:
-        """Do pieces again, as many as there is time for, and compare their rows."""
+    def _check_pieces(
+        self, session: study_session.StudySession, rng: random.Random, seconds: float
+    ) -> None:
         plan, study = session.plan, session.plan.study
         assert isinstance(study, PositionStudy)
-        folder = self._record.path.parent / GAMES
+        folder = self._record.path.parent / study_session.GAMES
         changed = differences(self._head["versions"], session.versions())
         foreign = foreign_code(built_from(session.settings), self._head["versions"])
         if changed or foreign or session.settings.limits.timed:
@@ -107,31 +94,33 @@ class StudyVerification(Checked):
             self.unchecked.append(f"pieces: {why if changed or foreign else 'time is limited'}")
             return
         study.prepare(plan.plan, lambda line: None)
-        tasks = pieces_of(plan, folder if study.needs_run(plan.plan) else study.run_folder())
+        tasks = study_session.pieces_of(
+            plan, folder if study.needs_run(plan.plan) else study.run_folder()
+        )
         conditions = study.conditions(plan.plan, plan.as_data)
         if study.asks_agents:
             conditions.prepare(lambda line: None)
         done = {number for number, why in self._record.pieces().items() if not why}
         drawn = [task for task in rng.sample(tasks, len(tasks)) if task.number in done]
         count, until = 0, time.monotonic() + seconds
-        job = functools.partial(job_of, dict(plan.described))
+        job = functools.partial(study_session.job_of, dict(plan.described))
         for task in drawn:
             count += 1
             (again,) = work_on(job, WorkerContext(conditions), [task])
             recorded, now = self._rows(task.number), timeless_rows(again.tables)
             if not recorded or recorded != {table: now.get(table) for table in recorded}:
-                self.wrong[PIECES].append(f"piece {task.number}: it gives other rows")
+                self.wrong[run_check.PIECES].append(f"piece {task.number}: it gives other rows")
             if time.monotonic() > until:
                 break
-        self.extents[PIECES] = f"{count:,} of {counted(len(done), 'piece')}"
+        self.extents[run_check.PIECES] = f"{count:,} of {counted(len(done), 'piece')}"
 
     def _rows(self, piece: int) -> dict[str, list[Any]]:
         """Return the recorded rows of a piece, by table, without times."""
-        found: dict[str, list[Any]] = defaultdict(list)
+        rows: dict[str, list[Any]] = defaultdict(list)
         sql = "select table_name, row from rows where piece = ? order by table_name, number"
         for table, row in self._record.rows(sql, [piece]):
-            found[table].append(json.loads(row))
-        return timeless_rows(found)
+            rows[table].append(json.loads(row))
+        return timeless_rows(rows)
 
 
 def timeless_rows(tables: Tables) -> dict[str, list[Any]]:

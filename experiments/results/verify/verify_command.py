@@ -14,8 +14,7 @@ from othello_lab.core.system.escaping import plain
 from othello_lab.experiments.jobs.kinds import check_single, kind_of
 from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.report.terminal import terminal_table
-from othello_lab.experiments.results.verify.checked import CHECKS, Checked
-from othello_lab.experiments.results.verify.run_check import Verification
+from othello_lab.experiments.results.verify.run_check import CHECKS, Checked, Verification
 from othello_lab.experiments.results.verify.study_check import StudyVerification
 from othello_lab.experiments.studies.kind import StudyKind
 
@@ -30,14 +29,14 @@ def _parser() -> Parser:
         "its pieces by doing them again, and its files. Exit code 1: something differs.",
     )
     parser.add_argument("folder", type=Path, help="the folder, results/NAME/DATE")
-    about = "number of games to play again, regardless of the time (default: until time is up)"
-    parser.add_argument("--games", type=whole_number(0), help=about)
+    help_text = "number of games to play again, regardless of the time (default: until time is up)"
+    parser.add_argument("--games", type=whole_number(0), help=help_text)
     parser.add_argument("--seconds", type=positive_seconds, default=30.0, help="for that (30)")
     parser.add_argument("--seed", type=whole_number(0), default=1, help="of their choice (1)")
-    about = "follow games by the plain rules, and play by the searches' twins in plain Python"
-    parser.add_argument("--independent", action="store_true", help=about)
-    about = "run what the record names from outside the lab too, with your rights"
-    parser.add_argument("--trust", action="store_true", help=about)
+    help_text = "follow games by the plain rules, and play by the searches' twins in plain Python"
+    parser.add_argument("--independent", action="store_true", help=help_text)
+    help_text = "run what the record names from outside the lab too, with your rights"
+    parser.add_argument("--trust", action="store_true", help=help_text)
     return parser
 
 
@@ -57,11 +56,13 @@ def verify_command(arguments: Sequence[str], console: Console) -> int:
     for heading in ("check", "holds", "of", "what"):
         table.add_column(heading, overflow="fold")
     for name in verification.checks:
-        found, extent = verification.wrong[name], verification.extents.get(name, "")
-        holds = plain(f"{len(found):,} wrong", "bold red") if found else plain("yes" * bool(extent))
+        findings, extent = verification.wrong[name], verification.extents.get(name, "")
+        holds = plain("yes" * bool(extent))
+        if findings:
+            holds = plain(f"{len(findings):,} wrong", "bold red")
         table.add_row(plain(name), holds, plain(extent), plain(CHECKS[name]))
-        lines += [f"{name}: {said}" for said in found[:_SHOWN]]
-        lines += [f"{name}: and {len(found) - _SHOWN:,} more"] * (len(found) > _SHOWN)
+        lines += [f"{name}: {said}" for said in findings[:_SHOWN]]
+        lines += [f"{name}: and {len(findings) - _SHOWN:,} more"] * (len(findings) > _SHOWN)
     wrong = sum(map(len, verification.wrong.values()))
     verdict = f"{wrong:,} thing{'s' * (wrong > 1)} wrong" if wrong else "all that was checked holds"
     console.print(table)

@@ -11,42 +11,36 @@ from matplotlib.ticker import MaxNLocator
 from othello_lab.core.notation import parse_square
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Ruleset
+from othello_lab.experiments.report.figures import drawing
 from othello_lab.experiments.report.figures.board import boards, draw_board, turn_text
-from othello_lab.experiments.report.figures.drawing import (
-    ReportFigure,
-    blank,
-    check_frame,
-    styled,
-    wrapped,
-)
 from othello_lab.experiments.report.figures.labels import label_ends
 from othello_lab.experiments.report.figures.tooltips import SHADED, plot_line, shade, shaded_note
 
 
 def error_figures(
-    profile: pd.DataFrame, costly: pd.DataFrame, rules: Ruleset, about: str
-) -> Iterator[ReportFigure]:
+    profile: pd.DataFrame, costly: pd.DataFrame, rules: Ruleset, sample: str
+) -> Iterator[drawing.ReportFigure]:
     """The figures of the study: see :mod:`experiments.studies.errors`.
 
     profile: of :func:`~experiments.studies.errors.error_profile`. costly: the moves that are drawn.
     """
     by_empties = profile[profile["empties"] != "all"].astype({"empties": int})
     if len(set(by_empties["empties"])) > 1:
-        yield ReportFigure(
+        yield drawing.ReportFigure(
             name="error_profile",
             title="Error profile",
             caption="Mean discs lost a move against perfect play, and the share of best moves, of "
-            f"{about}, by the number of empty squares."
+            f"{sample}, by the number of empty squares."
             + shaded_note(by_empties["agent"].nunique()),
-            chart=error_chart(by_empties, about),
+            chart=error_chart(by_empties, sample),
         )
     if len(costly):
-        yield ReportFigure(
+        yield drawing.ReportFigure(
             name="costly_moves",
             title="The costliest moves, drawn",
             caption="The move played, and the best moves. A number on a square is the mover's "
             "final lead in discs with perfect play after that move.",
-            chart=costly_chart(costly, rules, f"{len(costly)} of {about}"),
+            chart=costly_chart(costly, rules, f"{len(costly)} of {sample}"),
         )
 
 
@@ -56,14 +50,14 @@ def costly_chart(costly: pd.DataFrame, rules: Ruleset, context: str = "") -> Fig
     costly: one row a move; columns ``agent``, ``game``, ``position`` (OBF), ``move``, ``best``
     (names of squares), ``score`` and ``loss``.
     """
-    check_frame(costly, ["agent", "game", "position", "move", "best", "score", "loss"])
+    drawing.check_frame(costly, ["agent", "game", "position", "move", "best", "score", "loss"])
     figure, places = boards(len(costly), 3.7, context)
     for axes, row in zip(places, costly.to_dict("records"), strict=True):
         position = Position.from_obf(row["position"], rules)
         got = {row["best"]: row["score"], row["move"]: row["score"] - row["loss"]}
         labels = {parse_square(move, rules.side): f"{discs:+d}" for move, discs in got.items()}
-        told = f"{row['agent']} played {row['move']}, not {row['best']} (game {row['game']})"
-        draw_board(axes, position, labels, f"{turn_text(position)}\n{wrapped(told, 44)}")
+        title = f"{row['agent']} played {row['move']}, not {row['best']} (game {row['game']})"
+        draw_board(axes, position, labels, f"{turn_text(position)}\n{drawing.wrapped(title, 44)}")
     return figure
 
 
@@ -73,9 +67,9 @@ def error_chart(profile: pd.DataFrame, context: str = "") -> Figure:
     profile: one row an agent and number of empties; columns ``agent``, ``empties`` (int), ``loss``
         and ``best_share`` with ``_low`` and ``_high``.
     """
-    check_frame(profile, ["agent", "empties", "loss", "best_share"])
-    agents = styled(profile["agent"])
-    with blank(width=11, height=5, context=context) as figure:
+    drawing.check_frame(profile, ["agent", "empties", "loss", "best_share"])
+    agents = drawing.styled(profile["agent"])
+    with drawing.blank(width=11, height=5, context=context) as figure:
         panels = zip(figure.subplots(1, 2), (("loss", 1), ("best_share", 100)), strict=True)
         for axes, (measure, scale) in panels:
             for name, style in agents:

@@ -11,15 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from othello_lab.experiments.report.figures.drawing import (
-    ReportFigure,
-    axis_time,
-    blank,
-    check_frame,
-    drawn,
-    styled,
-    wrapped,
-)
+from othello_lab.experiments.report.figures import drawing
 from othello_lab.experiments.report.figures.labels import name_legend
 from othello_lab.experiments.report.figures.palette import GREY
 from othello_lab.experiments.report.figures.svg import annotate
@@ -47,8 +39,8 @@ _DEPTH = _Panel("depth", "plies ahead (mean)", "{:.1f}".format)
 
 
 def loss_figures(
-    profile: pd.DataFrame, about: str, exact_from: int | None
-) -> Iterator[ReportFigure]:
+    profile: pd.DataFrame, sample: str, exact_from: int | None
+) -> Iterator[drawing.ReportFigure]:
     """Yield the figures of the study: see :mod:`experiments.studies.losses`.
 
     profile: of :func:`~experiments.studies.loss_profile.loss_profile`. exact_from: the first ply
@@ -57,21 +49,21 @@ def loss_figures(
     parts = profile[profile["plies"] != ALL]
     whole = parts[parts["result"] == ALL]
     border = "" if exact_from is None else " Right of the dotted line the exact solver judges."
-    yield ReportFigure(
+    yield drawing.ReportFigure(
         name="losses_by_ply",
         title="Where the discs go",
         caption="Mean discs that each agent gives away in a game, by band of plies, with 95 % "
         f"intervals over openings; to the right the mean time and depth of the same moves.{border}",
-        chart=loss_chart(whole, about, exact_from),
+        chart=loss_chart(whole, sample, exact_from),
     )
     decided = parts[parts["result"].isin(RESULTS) & (parts["games"] >= _LEAST_GAMES)]
     if len(set(decided["result"])) > 1:
-        yield ReportFigure(
+        yield drawing.ReportFigure(
             name="losses_by_result",
             title="Where the discs go, by result",
             caption="The same losses, separately for the games that an agent won, drew and lost. "
             f"Results with fewer than {_LEAST_GAMES} games of an agent are not drawn.",
-            chart=result_chart(decided, about, exact_from),
+            chart=result_chart(decided, sample, exact_from),
         )
 
 
@@ -82,8 +74,8 @@ def loss_chart(profile: pd.DataFrame, context: str = "", exact_from: int | None 
         and ``_high``, ``microseconds`` and ``depth``. Two agents and up to 12 bands read well.
     exact_from: the first ply with a solved move, marked by a dotted line.
     """
-    check_frame(profile, ["agent", "plies", "loss_game", "microseconds", "depth"])
-    panels = [_LOSS, *(each for each in (_TIME, _DEPTH) if profile[each.measure].notna().any())]
+    drawing.check_frame(profile, ["agent", "plies", "loss_game", "microseconds", "depth"])
+    panels = [_LOSS, *(panel for panel in (_TIME, _DEPTH) if profile[panel.measure].notna().any())]
     return _drawn(profile, [(panel, profile, "") for panel in panels], context, exact_from)
 
 
@@ -92,7 +84,7 @@ def result_chart(profile: pd.DataFrame, context: str = "", exact_from: int | Non
 
     profile: one row an agent, result and band; columns as for :func:`loss_chart`, and ``result``.
     """
-    check_frame(profile, ["agent", "result", "plies", "loss_game"])
+    drawing.check_frame(profile, ["agent", "result", "plies", "loss_game"])
     parts = [
         (_LOSS, rows, f"games that the agent {verb}")
         for result, verb in zip(RESULTS, ("won", "drew", "lost"), strict=True)
@@ -107,41 +99,43 @@ def _drawn(
     context: str,
     exact_from: int | None,
 ) -> Figure:
-    """Draw a panel of each frame, below its title."""
     bands = list(dict.fromkeys(profile["plies"]))
-    styles = styled(dict.fromkeys(profile["agent"]))
+    styles = drawing.styled(dict.fromkeys(profile["agent"]))
     shared = len({panel for panel, _, _ in parts}) == 1
-    with blank(width=1.5 + 4.2 * len(parts), height=4.8, context=context) as figure:
+    with drawing.blank(width=1.5 + 4.2 * len(parts), height=4.8, context=context) as figure:
         grid = figure.subplots(1, len(parts), squeeze=False, sharey=shared)[0]
         for axes, (panel, frame, title) in zip(grid, parts, strict=True):
             _panel(axes, panel, frame, bands, styles)
             axes.set_title(title, fontsize="medium")
             if panel is _LOSS and exact_from is not None:
-                axes.axvline(_place(exact_from, bands), color=GREY, linestyle=":")
+                axes.axvline(_position(exact_from, bands), color=GREY, linestyle=":")
             if not shared or axes is grid[0]:
                 axes.set_ylabel(panel.label)
         for axes in grid:
             axes.set_ylim(bottom=0)
-        names = {drawn(name): wrapped(name) for name, _ in styles}
+        names = {drawing.drawn(name): drawing.wrapped(name) for name, _ in styles}
         handles = dict(
             (label, handle)
             for axes in grid
             for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
         )
         legend = figure.legend(
-            handles.values(), [names[each] for each in handles], loc="outside lower center", ncols=2
+            handles.values(),
+            [names[label] for label in handles],
+            loc="outside lower center",
+            ncols=2,
         )
         name_legend(legend, dict(styles))
     return figure
 
 
-def _place(ply: int, bands: Sequence[str]) -> float:
+def _position(ply: int, bands: Sequence[str]) -> float:
     """Return the place of the beginning of a ply on an axis of bands."""
-    for place, band in enumerate(bands):
+    for number, band in enumerate(bands):
         first, _, last = band.rpartition("-")
         begin, end = int(first or last), int(last)
         if ply <= end:
-            return place - 0.5 + (ply - begin) / (end - begin + 1)
+            return number - 0.5 + (ply - begin) / (end - begin + 1)
     return len(bands) - 0.5
 
 
@@ -152,19 +146,19 @@ def _panel(
     bands: Sequence[str],
     styles: Sequence[tuple[str, dict]],
 ) -> None:
-    for place, (name, style) in enumerate(styles):
+    for number, (name, style) in enumerate(styles):
         rows = frame[frame["agent"] == name].set_index("plies").reindex(bands)
         values = rows[panel.measure].to_numpy(dtype=float)
         if np.isnan(values).all():
             continue
-        aside = np.arange(len(bands)) + _GAP * (place - (len(styles) - 1) / 2)
+        aside = np.arange(len(bands)) + _GAP * (number - (len(styles) - 1) / 2)
         spread, texts = None, [panel.text(value) for value in values]
         if panel is _LOSS:
             low, high = (rows[f"{panel.measure}_{end}"].to_numpy() for end in ("low", "high"))
             spread = np.nan_to_num(np.abs(np.stack([low, high]) - values))
             texts = [interval_text(*ends) for ends in zip(values, low, high, strict=True)]
         line = axes.errorbar(
-            aside, values, yerr=spread, capsize=3, markersize=6, label=drawn(name), **style
+            aside, values, yerr=spread, capsize=3, markersize=6, label=drawing.drawn(name), **style
         )
         title = points_title(name, zip(bands, texts, strict=True), "plies")
         annotate(line, name, title)
@@ -173,4 +167,4 @@ def _panel(
     axes.set_xlabel("plies")
     axes.grid(visible=False, axis="x")
     if panel is _TIME:
-        axes.yaxis.set_major_formatter(FuncFormatter(axis_time))
+        axes.yaxis.set_major_formatter(FuncFormatter(drawing.axis_time))

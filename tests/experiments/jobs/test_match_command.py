@@ -83,7 +83,7 @@ def test_the_folder_of_a_match_has_no_blanks() -> None:
 def test_a_class_is_checked_before_it_plays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("othello_lab.experiments.jobs.side_check.SEARCH_SECONDS", 1.0)
+    monkeypatch.setattr("othello_lab.experiments.jobs.two_sides.SEARCH_SECONDS", 1.0)
     words = [f"{students.HERE}:{name}" for name in ("Student", "Cheats")]
     words += ["depth=2", "games=2", "trial=false"]
     said, _, _ = played(tmp_path / "results", *words)

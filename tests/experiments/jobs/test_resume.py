@@ -24,7 +24,7 @@ from othello_lab.experiments.jobs.run import in_order, resume, run_match
 from othello_lab.experiments.pairing import RoundRobin, Schedule, SequentialMatch
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.pairing.schedule import PairQueue
-from othello_lab.experiments.playing.match import PairResult
+from othello_lab.experiments.playing.tasks import PairResult
 from othello_lab.experiments.record.folder import locked
 from othello_lab.experiments.record.store import Record
 
@@ -113,17 +113,17 @@ def test_objects_are_resumed_from_python(tmp_path: Path) -> None:
 
 @pytest.mark.integration
 def test_changed_code_is_refused(tmp_path: Path) -> None:
-    own = tmp_path / "mine.py"
-    own.write_text(
+    mine = tmp_path / "mine.py"
+    mine.write_text(
         "from othello_lab.agents.evaluation import heuristic\n\n"
         "@heuristic\ndef flat(mover, opponent):\n    return 0\n"
     )
     words = ["agents=duel", "agent@first=maximizer", "agent@second=random", "games=2"]
-    folder = played(tmp_path, *words, f"first.evaluation={own}:flat").folder
-    own.write_text(own.read_text().replace("return 0", "return 1"))
+    folder = played(tmp_path, *words, f"first.evaluation={mine}:flat").folder
+    mine.write_text(mine.read_text().replace("return 0", "return 1"))
     extend = ["extend", folder, "games=4"]
     assert all(word in told(*extend, code=2) for word in ("mine.py", "--force"))
-    assert f"{own}, changed since the record" in told(*extend, "--force", code=2)
+    assert f"{mine}, changed since the record" in told(*extend, "--force", code=2)
     told(*extend, "--force", "--trust")
     assert len(query(folder, "select * from games")) == 4
 
@@ -248,14 +248,11 @@ def test_a_run_can_be_watched(tmp_path: Path, recorded_duel: Path) -> None:
 
 
 def test_agents_of_a_program_are_told_apart_by_their_settings() -> None:
-    about = about_object(AlphaBeta(3, SquareWeights()))
-    assert about["object"].endswith("AlphaBeta")
-    assert about["depth"] == 3
-    assert about["evaluation"] == about_object(SquareWeights())
-    assert about["evaluation"] != about_object(SquareWeights([[1] * 4] * 4))
-
-
-# ------------------------------------------------------------------ games without their time
+    described = about_object(AlphaBeta(3, SquareWeights()))
+    assert described["object"].endswith("AlphaBeta")
+    assert described["depth"] == 3
+    assert described["evaluation"] == about_object(SquareWeights())
+    assert described["evaluation"] != about_object(SquareWeights([[1] * 4] * 4))
 
 
 TIMED = [*DUEL, "ruleset=mini6", "games=4", "limits.seconds=20", "executor.workers=1"]

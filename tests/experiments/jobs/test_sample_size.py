@@ -48,14 +48,14 @@ def test_splits_by_the_opening_save_pairs_and_draws_too() -> None:
 
 def test_a_sequential_test_needs_fewer_pairs_on_average() -> None:
     question = MatchQuestion(elo=50)
-    asked = question.test(), question.pairs(50)
-    counts, accepted = simulate(*asked, 150, seed=1)
+    arguments = question.test(), question.pairs(50)
+    counts, accepted = simulate(*arguments, 150, seed=1)
     assert counts.sum(axis=1).mean() < 0.75 * question.fixed()
     assert (accepted == 1).mean() > 0.83
-    assert (counts == simulate(*asked, 150, seed=1)[0]).all()
-    coarse, _ = simulate(*asked, 20, seed=1, every=10)
+    assert (counts == simulate(*arguments, 150, seed=1)[0]).all()
+    coarse, _ = simulate(*arguments, 20, seed=1, every=10)
     assert (coarse.sum(axis=1) % 10 == 0).all()
-    short, undecided = simulate(*asked, 20, seed=1, most=5)
+    short, undecided = simulate(*arguments, 20, seed=1, most=5)
     assert (short.sum(axis=1) == 5).all() and (undecided == -1).all()
 
 

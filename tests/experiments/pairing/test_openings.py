@@ -259,8 +259,8 @@ def wthor_file(folder: Path, *transcripts: str) -> Path:
 
 def test_a_file_of_wthor_games(tmp_path: Path) -> None:
     path = wthor_file(tmp_path, "f5d6c3", WHOLE_GAME)
-    found = read_openings(path, STANDARD, plies=3)
-    assert [o.text for o in found] == ["f5d6c3", "e6f4e3"]
+    read = read_openings(path, STANDARD, plies=3)
+    assert [o.text for o in read] == ["f5d6c3", "e6f4e3"]
     # These rules have another start, so the games lead to positions of their own.
     (first, _) = read_openings(path, RULESETS["wpi"], plies=3)
     assert first.start is not None and first.start.to_move is Color.WHITE
@@ -309,8 +309,8 @@ def test_a_run_from_positions_of_its_own_can_be_replayed(tmp_path: Path, executo
 
 def test_the_shipped_openings_are_legal_and_distinct() -> None:
     openings = BalancedOpenings().find(10_000, STANDARD, 1)
-    about = OmegaConf.load(BALANCED.with_suffix(".yaml"))
-    assert len(openings) == about.kept >= 1000
+    recipe = OmegaConf.load(BALANCED.with_suffix(".yaml"))
+    assert len(openings) == recipe.kept >= 1000
     assert {len(opening.moves) for opening in openings} == {8}
     assert len(set(canonical(openings, STANDARD))) == len(openings)
 
@@ -330,9 +330,9 @@ def test_wpi_plays_the_mirror_image() -> None:
 def test_the_shipped_openings_are_balanced() -> None:
     """Searched again, a few of them have about the expected score that the recorded fit promises;
     what the evaluation has learned may be newer than the openings."""
-    about = OmegaConf.load(BALANCED.with_suffix(".yaml"))
-    recipe = balanced.Recipe(**about.settings)
-    curve = balanced.ScoreCurve(about.fit.intercept, about.fit.slope)
+    made = OmegaConf.load(BALANCED.with_suffix(".yaml"))
+    recipe = balanced.Recipe(**made.settings)
+    curve = balanced.ScoreCurve(made.fit.intercept, made.fit.slope)
     searcher = balanced.PositionSearcher(recipe)
     searcher.prepare(lambda line: None)
     for opening in choose(6, seed=5, kind="balanced"):
@@ -348,9 +348,9 @@ def test_the_curve_is_found_again() -> None:
     chances = true.score(values)
     scores = (rng.random(len(values)) < chances).astype(float)
     scores[:2000] = 0.5 * (scores[:2000] + (rng.random(2000) < chances[:2000]))  # with draws
-    found = balanced.fit_curve(values, scores)
-    assert found.intercept == pytest.approx(true.intercept, abs=0.05)
-    assert found.slope == pytest.approx(true.slope, rel=0.05)
+    curve = balanced.fit_curve(values, scores)
+    assert curve.intercept == pytest.approx(true.intercept, abs=0.05)
+    assert curve.slope == pytest.approx(true.slope, rel=0.05)
     for hopeless in (np.ones(len(values)), (values > 0).astype(float), 1 - scores):
         with pytest.raises(ConfigError, match="--games"):
             balanced.fit_curve(values, hopeless)
@@ -378,14 +378,14 @@ def test_the_command_writes_a_file_that_openings_file_reads(
     assert "60 positions at ply 4" in printed
     foretold = "60 positions, 60 of them searched 3 plies deep, 50 games"
     assert re.search(rf"about \d+ seconds by 2 workers: {foretold}", printed)
-    about = OmegaConf.load("mine.yaml")
-    assert balanced.Recipe(**about.settings) == QUICK
-    assert about.command == f"othello-lab {words}"
-    openings = choose(about.kept, kind="file", file="mine.txt")
+    recipe = OmegaConf.load("mine.yaml")
+    assert balanced.Recipe(**recipe.settings) == QUICK
+    assert recipe.command == f"othello-lab {words}"
+    openings = choose(recipe.kept, kind="file", file="mine.txt")
     assert openings == one.openings  # by any number of workers
-    assert 0 < one.notes["kept"] == about.kept == len(openings) < about.candidates == 60
+    assert 0 < one.notes["kept"] == recipe.kept == len(openings) < recipe.candidates == 60
     searcher = balanced.PositionSearcher(QUICK)
-    curve = balanced.ScoreCurve(about.fit.intercept, about.fit.slope)
+    curve = balanced.ScoreCurve(recipe.fit.intercept, recipe.fit.slope)
     for opening in openings:
         assert 0.4 <= curve.score(searcher.value(3, opening.reach(STANDARD))) <= 0.6
 

@@ -49,8 +49,8 @@ def nobody(game: ScheduledGame) -> None:
 def row(game: ScheduledGame, winner: int | None, reason: str = FINISHED) -> GameRow:
     result = "draw" if winner is None else "black" if winner == game.black else "white"
     points = {"draw": 0.5, "black": 1.0, "white": 0.0}[result]
-    about = (game.number, game.pair, game.black, game.white, result, points, 0, 32, 32, reason)
-    return GameRow(*about, game.opening.text, game.seed, f"{game.number}")
+    fields = (game.number, game.pair, game.black, game.white, result, points, 0, 32, 32, reason)
+    return GameRow(*fields, game.opening.text, game.seed, f"{game.number}")
 
 
 def tournament(
@@ -77,9 +77,9 @@ def tournament(
                 both = (game.black, game.white)
                 fails = [agent for lot in (absent, failing) for agent in both if agent in lot]
                 other = game.white if fails[:1] == [game.black] else game.black
-                told = row(game, other, RAISED) if fails else row(game, winner(game))
+                played_row = row(game, other, RAISED) if fails else row(game, winner(game))
                 moved = [agent not in absent for agent in both]  # the other one may have begun
-                rows.append(told._replace(black_moves=moved[0], white_moves=moved[1]))
+                rows.append(played_row._replace(black_moves=moved[0], white_moves=moved[1]))
             draw.tell(pair[0].pair, rows)
     numbers = [pair[0].pair for taken in rounds for pair in taken]
     assert numbers == list(range(len(numbers)))
@@ -95,7 +95,9 @@ def met(rounds: Sequence[Sequence[Pair]]) -> Counter[frozenset[int]]:
 
 def standings(draw: PairQueue, size: int) -> dict[str, list[Any]]:
     names = [f"agent {number}" for number in range(size)]
-    return {key: list(each) for key, each in draw.schedule.standings(names, draw.results).items()}
+    return {
+        key: list(column) for key, column in draw.schedule.standings(names, draw.results).items()
+    }
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 8, 13])
@@ -154,9 +156,7 @@ def test_buchholz_is_the_sum_of_the_opponents_points() -> None:
 def test_a_bye_goes_to_the_last_who_has_had_none() -> None:
     pairs = matched([4, 2, 1, 3, 0], lambda one, other: {one, other} != {0, BYE})
     assert pairs == [(3, BYE), (4, 2), (1, 0)]
-
-
-def test_two_who_have_met_are_exchanged_with_the_lowest_pair() -> None:
+    # Two who have met are exchanged with the lowest pair.
     pairs = matched([0, 1, 2, 3], lambda one, other: {one, other} != {2, 3})
     assert sorted(sorted(pair) for pair in pairs) in ([[0, 2], [1, 3]], [[0, 3], [1, 2]])
 
@@ -191,9 +191,6 @@ def test_a_drawn_match_is_played_again_and_then_a_lot_decides() -> None:
     assert winners == {"a", "b"}
 
 
-# ---------------------------------------------------------------------- a class
-
-
 def games_of(rounds: Sequence[Sequence[Pair]]) -> Counter[int]:
     return Counter(a for taken in rounds for (game,) in taken for a in (game.black, game.white))
 
@@ -215,8 +212,8 @@ def test_every_program_of_a_class_gets_three_games_and_then_a_knockout(size: int
     assert table["knockout"][0] == "winner"
     games = [game for taken in rounds for (game,) in taken]
     for agent in range(size):
-        own = [game for game in games if agent in (game.black, game.white)]
-        wins = sum(better(game) == agent for game in own[1:])  # the first game pays 5 alone
+        of_agent = [game for game in games if agent in (game.black, game.white)]
+        wins = sum(better(game) == agent for game in of_agent[1:])  # the first game pays 5 alone
         if before[agent] == 3:
             assert table["points"][agent] == 5 + 2 * wins
         else:  # it has helped another one to its third game
@@ -242,11 +239,11 @@ def test_points_of_a_class_are_for_a_completed_game_and_for_results_after_it() -
     assert table["points"][0] == 0  # never completed a game
     assert table["points"][1] == 5 + 2 * 4
     assert table["knockout"][0] == "semi-final"
-    own = ClassTournament(preliminary=1, completed=0, win=3, draw=0.5)
-    draw, _ = tournament(own, 2)
+    scheme = ClassTournament(preliminary=1, completed=0, win=3, draw=0.5)
+    draw, _ = tournament(scheme, 2)
     assert standings(draw, 2)["points"] == [3, 0]
-    own = ClassTournament(preliminary=1, first_pays=True)
-    draw, _ = tournament(own, 2)
+    scheme = ClassTournament(preliminary=1, first_pays=True)
+    draw, _ = tournament(scheme, 2)
     assert standings(draw, 2)["points"] == [5 + 2 + 2, 5]
 
 
@@ -325,12 +322,12 @@ def test_a_replay_pays_nothing_and_who_wins_the_final_is_first(seed: int) -> Non
 
 
 def test_the_report_of_a_class_tells_the_points_and_another_scheme() -> None:
-    for own, word in (
+    for scheme, word in (
         (ClassTournament(), ""),
         (ClassTournament(win=3), "3 for a win, 1 for a draw"),
         (ClassTournament(first_pays=True), "pays its win or draw too"),
     ):
-        note = own.tables(list("abcd"), tournament(own, 4)[0].results)[0].note
+        note = scheme.tables(list("abcd"), tournament(scheme, 4)[0].results)[0].note
         assert "5 for the first game completed" in note and word in note
         assert ("usual points are 5, 2, 1" in note) == bool(word)
 

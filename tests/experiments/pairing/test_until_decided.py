@@ -43,12 +43,12 @@ def test_an_interval_at_the_end_holds_the_truth() -> None:
     assert held >= 0.95 * 400
 
 
-@pytest.mark.parametrize(("points", "told"), [(1.5, "ann 75.0 %"), (0, "bob 100.0 %")])
-def test_progress_names_the_leader(points: float, told: str) -> None:
+@pytest.mark.parametrize(("points", "note"), [(1.5, "ann 75.0 %"), (0, "bob 100.0 %")])
+def test_progress_names_the_leader(points: float, note: str) -> None:
     results = PairOutcomes()
     assert UntilDecided().note(["ann", "bob"], results) == ""
     results.add(PairOutcome(0, 1, points, ("a", "b")))
-    assert UntilDecided().note(["ann", "bob"], results) == told
+    assert UntilDecided().note(["ann", "bob"], results) == note
 
 
 def test_the_larger_the_difference_the_sooner_it_ends() -> None:

@@ -52,8 +52,8 @@ def conditions(
     agents: Sequence[Agent], rules: str = "standard", limits: Limits | None = None, **more: Any
 ) -> GameConditions:
     names = [f"agent {number}" for number in range(len(agents))]
-    about = {"grace": 0.0, "hang_seconds": 60.0, "log_level": 30, **more}
-    made = GameConditions(names, agents, RULESETS[rules], limits or Limits(), **about)
+    settings = {"grace": 0.0, "hang_seconds": 60.0, "log_level": 30, **more}
+    made = GameConditions(names, agents, RULESETS[rules], limits or Limits(), **settings)
     made.prepare()
     return made
 
@@ -225,9 +225,9 @@ def test_what_compiled_code_finds_illegal_is_for_the_judge() -> None:
     games = drawn(2, RandomOpenings(plies=4).choose(3, RULESETS["standard"], 3))
     agents = [Cheat(), GreedyAgent()]
     made = conditions(agents)
-    found = list(played(made, games))
-    assert [game.game.game for game in found] == [game.number for game in games]
-    assert all(game.game.end_reason != ILLEGAL for game in found)  # its decide is legal
+    result = list(played(made, games))
+    assert [game.game.game for game in result] == [game.number for game in games]
+    assert all(game.game.end_reason != ILLEGAL for game in result)  # its decide is legal
     equal_both_ways(made, games)
 
 
@@ -250,9 +250,9 @@ def test_without_moves_only_totals_are_recorded() -> None:
     games = drawn(2, RandomOpenings(plies=4).choose(3, RULESETS["standard"], 3))
     made = conditions([AlphaBeta(2, SquareWeights()), GreedyAgent()], record_moves=False)
     for way in (made, dataclasses.replace(made, compiled_games=False)):
-        found = list(played(way, games))
-        assert all(game.turns is None for game in found)
-        assert all(game.game.black_nodes > 0 < game.game.white_moves for game in found)
+        result = list(played(way, games))
+        assert all(game.turns is None for game in result)
+        assert all(game.game.black_nodes > 0 < game.game.white_moves for game in result)
 
 
 @pytest.mark.integration

@@ -92,10 +92,10 @@ class Scheduler:
 
     @contextmanager
     def _dask(self, *words: str, path: Path = ROOT) -> Iterator[subprocess.Popen[str]]:
-        about = {"path": path, "config": self._config, "cwd": self._folder}
+        options = {"path": path, "config": self._config, "cwd": self._folder}
         with (
             (self._folder / "dask.log").open("a") as log,
-            python("-m", "dask", *words, stdout=log, **about) as process,  # type: ignore[arg-type]
+            python("-m", "dask", *words, stdout=log, **options) as process,  # type: ignore[arg-type]
         ):
             yield process
 
@@ -124,9 +124,6 @@ def played_over(scheduler: Scheduler, *words: str, act: Callable[[], None]) -> P
         folder = run(plan, "test", QUIET).folder
         done.result()
     return folder
-
-
-# ---------------------------------------------------------------------- workers come and go
 
 
 @pytest.mark.integration
@@ -211,9 +208,6 @@ def test_without_its_scheduler_a_run_ends_and_is_resumed_elsewhere(
     assert content(folder) == long_serial
 
 
-# ---------------------------------------------------------------------- stopping
-
-
 @pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 @pytest.mark.parametrize("end", ["driver killed", "Ctrl-C twice", "worker killed"])
@@ -245,9 +239,6 @@ def test_what_plays_ends_with_the_run_and_with_the_worker(
             worker.kill()
             worker.wait()
         await_(lambda: not any(map(lives, playing)))
-
-
-# ---------------------------------------------------------------------- here, or nowhere
 
 
 @pytest.mark.nightly
@@ -306,8 +297,6 @@ def test_a_file_that_is_not_on_the_worker_is_named(
             start_fork_server(partial(cluster_worker._prepare, assignment, "it")).end()
 
 
-# ---------------------------------------------------------------------- a certificate
-
 CERTIFICATE = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "30", "-subj", "/CN=lab"]
 CERTIFICATE += ["-keyout", "lab-key.pem", "-out", "lab-cert.pem"]
 
@@ -319,9 +308,9 @@ def tls_settings(folder: Path) -> Path:
         pytest.skip("openssl is needed to make a certificate")
     folder.mkdir()
     subprocess.run([openssl, *CERTIFICATE], cwd=folder, check=True, capture_output=True)
-    told = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
-    assert f"openssl {' '.join(CERTIFICATE)}" in told
-    yaml = told.partition("```yaml\n")[2].partition("```")[0]
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    assert f"openssl {' '.join(CERTIFICATE)}" in page
+    yaml = page.partition("```yaml\n")[2].partition("```")[0]
     path = folder / "tls.yaml"
     path.write_text(yaml.replace("/shared/lab-", f"{folder}/lab-"))
     return path
@@ -331,8 +320,8 @@ def listening(process: int) -> set[str]:
     """The addresses that a process and its children listen on."""
     psutil = pytest.importorskip("psutil")
     family = [psutil.Process(process), *psutil.Process(process).children(recursive=True)]
-    found = [each for member in family for each in member.net_connections("inet")]
-    return {each.laddr.ip for each in found if each.status == "LISTEN"}
+    connections = [connection for member in family for connection in member.net_connections("inet")]
+    return {connection.laddr.ip for connection in connections if connection.status == "LISTEN"}
 
 
 @pytest.mark.nightly

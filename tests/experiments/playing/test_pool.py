@@ -26,9 +26,14 @@ from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.pairing.schedule import PairQueue, PickledPairs
 from othello_lab.experiments.playing import fork_server as fork_server_module
 from othello_lab.experiments.playing.fork_server import END_SECONDS, fork_server, start_fork_server
-from othello_lab.experiments.playing.match import MOST_DEATHS, TaskRunner
 from othello_lab.experiments.playing.pool import WorkerPool
-from othello_lab.experiments.playing.tasks import Answer, WorkerDied, Workers
+from othello_lab.experiments.playing.tasks import (
+    MOST_DEATHS,
+    Answer,
+    TaskRunner,
+    WorkerDied,
+    Workers,
+)
 from othello_lab.experiments.record.store import GameRow, PlayedGame
 
 
@@ -43,17 +48,17 @@ def begin(word: str, monitor: object) -> Place:
     return Place(word)
 
 
-def pool_of(workers: int, start: Callable[..., Any] = begin, *about: Any) -> WorkerPool:
-    return WorkerPool(fork_server(workers, partial(start, *(about or ("x",)))))
+def pool_of(workers: int, start: Callable[..., Any] = begin, *arguments: Any) -> WorkerPool:
+    return WorkerPool(fork_server(workers, partial(start, *(arguments or ("x",)))))
 
 
 def answers(pool: WorkerPool, tasks: int, timeout: float = 60) -> list[Answer]:
     """The answers to so many tasks, in order."""
-    found, until = list[Answer](), time.monotonic() + timeout
-    while len(found) < tasks:
+    received, until = list[Answer](), time.monotonic() + timeout
+    while len(received) < tasks:
         assert time.monotonic() < until
-        found += pool.answers()
-    return sorted(found)
+        received += pool.answers()
+    return sorted(received)
 
 
 def done(pool: WorkerPool, function: Callable[..., Any], argument: Any = None) -> Any:
@@ -65,11 +70,11 @@ def done(pool: WorkerPool, function: Callable[..., Any], argument: Any = None) -
     return answer.value
 
 
-def word_and_number(place: Place, number: int) -> tuple[str, int, int]:
-    return place.word, number, os.getpid()
+def word_and_number(context: Place, number: int) -> tuple[str, int, int]:
+    return context.word, number, os.getpid()
 
 
-def process_number(place: Place, argument: object) -> int:
+def process_number(context: Place, argument: object) -> int:
     return os.getpid()
 
 
@@ -111,12 +116,12 @@ def test_tasks_are_done_by_workers_that_have_begun() -> None:
     with pool_of(2, begin, "hello") as pool:
         assert pool.room == 4
         numbers = [pool.give(word_and_number, n) for n in range(50)]
-        found = answers(pool, 50)
+        received = answers(pool, 50)
         with pytest.raises(ValueError, match="no such thing"):
             done(pool, fail)
-    assert [answer.number for answer in found] == numbers
-    assert [answer.value[:2] for answer in found] == [("hello", n) for n in range(50)]
-    workers = {process for _, _, process in (answer.value for answer in found)}
+    assert [answer.number for answer in received] == numbers
+    assert [answer.value[:2] for answer in received] == [("hello", n) for n in range(50)]
+    workers = {process for _, _, process in (answer.value for answer in received)}
     assert 1 <= len(workers) <= 2 and os.getpid() not in workers
 
 
@@ -219,10 +224,10 @@ def test_fork_servers_killed_in_a_row(kills: int) -> None:
                 await_(lambda: len(leaders(left())) == 2)
                 os.kill(victim := leaders(left())[kill % 2], signal.SIGKILL)
                 await_(lambda: not lives(victim))
-                found = set[int]()
-                while len(found) < 20:
+                numbers = set[int]()
+                while len(numbers) < 20:
                     with contextlib.suppress(WorkerDied):
-                        found.add(done(pool, word_and_number, len(found))[1])
+                        numbers.add(done(pool, word_and_number, len(numbers))[1])
         await_(lambda: not left())
 
 
@@ -334,7 +339,7 @@ def test_a_death_counts_only_for_a_pair_that_was_played_alone() -> None:
     draw = PairQueue(RoundRobin(), ["a", "b"], [Opening()] * 200, seed=1)
     dies = Dies()
 
-    def played(place: object, pairs: PickledPairs, apart: bool = False) -> bytes:
+    def played(context: object, pairs: PickledPairs, apart: bool = False) -> bytes:
         return pickle.dumps([[of_pair(pair[0].pair)] for pair in pairs])
 
     runner = TaskRunner(dies, lambda: False, played)
@@ -407,7 +412,7 @@ def test_large_tasks_and_results_hold_nobody_up() -> None:
         assert {len(answer.value) for answer in answers(pool, 6)} == {1 << 22}
 
 
-def give_back(place: object, content: bytes) -> bytes:
+def give_back(context: object, content: bytes) -> bytes:
     return content
 
 

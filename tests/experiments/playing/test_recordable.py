@@ -15,14 +15,12 @@ from othello_lab.agents.simple import GreedyAgent, RandomAgent
 from othello_lab.core.game import GARBAGE, Decision, Limits
 from othello_lab.core.position import Position
 from othello_lab.core.rules import ruleset
-from othello_lab.experiments.jobs import run as runs
 from othello_lab.experiments.jobs.run import resume, run_match
-from othello_lab.experiments.playing import match
+from othello_lab.experiments.playing import tasks
 from othello_lab.experiments.playing.game import recordable
-from othello_lab.experiments.playing.match import PairResult
-from othello_lab.experiments.playing.tasks import TaskResult
+from othello_lab.experiments.playing.tasks import PairResult, TaskResult
 from othello_lab.experiments.record.flaws import flaws
-from othello_lab.experiments.record.store import GameRow, PlayedGame, Record
+from othello_lab.experiments.record.store import UNWRITABLE, GameRow, PlayedGame, Record
 from othello_lab.experiments.record.turns import TurnsRow
 
 QUICK: dict[str, Any] = {"figures": False, "isolation": "none", "trial": False}
@@ -95,9 +93,6 @@ def test_a_version_that_is_no_number_of_64_bits_is_refused(tmp_path: Path) -> No
     assert not list(tmp_path.iterdir())
 
 
-# ---------------------------------------------------------------------- rows
-
-
 @pytest.fixture
 def games(recorded_duel: Path) -> list[PlayedGame]:
     turns = {row[0]: TurnsRow(*row) for row in query(recorded_duel, "select * from turns")}
@@ -145,9 +140,6 @@ def test_a_reason_that_cannot_be_written_is_left_out(games: list[PlayedGame]) ->
     assert made == game._replace(game=game.game._replace(detail="its reason cannot be recorded"))
 
 
-# ---------------------------------------------------------------------- runs and studies
-
-
 @pytest.mark.integration
 @pytest.mark.parametrize("value", [1 << 64, None])
 def test_a_game_that_cannot_be_written_is_forfeited_and_the_run_goes_on(
@@ -156,7 +148,7 @@ def test_a_game_that_cannot_be_written_is_forfeited_and_the_run_goes_on(
     """Games with an even number come from the workers with something else for White's nodes."""
 
     def results_of(games: Iterable[PlayedGame]) -> list[PairResult]:
-        return match.by_pair(
+        return tasks.by_pair(
             game
             if game.game.game % 2
             else game._replace(game=game.game._replace(white_nodes=value))
@@ -165,15 +157,15 @@ def test_a_game_that_cannot_be_written_is_forfeited_and_the_run_goes_on(
 
     agents = {"first": RandomAgent(), "second": GreedyAgent()}
     with monkeypatch.context() as patched:
-        patched.setattr(match, "results_of", results_of)
+        patched.setattr(tasks, "results_of", results_of)
         result = run_match(agents, games=10, workers=1, results=tmp_path, figures=False)
     assert result.complete
-    found = query(result.folder, "select game % 2, result, end_reason, detail from games")
-    assert len(found) == 10
-    lost = [row[1:] for row in found if row[0] == 0]
+    rows = query(result.folder, "select game % 2, result, end_reason, detail from games")
+    assert len(rows) == 10
+    lost = [row[1:] for row in rows if row[0] == 0]
     assert {row[:2] for row in lost} == {("black", GARBAGE)}
     assert all("white_nodes" in detail for _, _, detail in lost)
-    assert {reason for odd, _, reason, _ in found if odd} == {"finished"}
+    assert {reason for odd, _, reason, _ in rows if odd} == {"finished"}
     before = content(result.folder)
     resume(result.folder, agents=agents)
     assert content(result.folder) == before
@@ -183,7 +175,7 @@ def test_other_errors_of_the_record_still_end_a_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(record: Record, games: Any) -> None:
-        raise runs.UNWRITABLE[0]("not of a game")
+        raise UNWRITABLE[0]("not of a game")
 
     monkeypatch.setattr(Record, "write_games", refuse)
     agents = {"first": RandomAgent(), "second": GreedyAgent()}

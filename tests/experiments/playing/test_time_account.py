@@ -17,7 +17,7 @@ from othello_lab.experiments.playing.time_account import (
 MS = 1_000_000
 
 
-def asked(at: int = 1000) -> TimeAccount:
+def begun(at: int = 1000) -> TimeAccount:
     account = TimeAccount()
     account.ask(at * MS)
     return account
@@ -29,7 +29,7 @@ def see(account: TimeAccount, now: int, **what: Any) -> None:
     account.see(now * MS, 10 * MS, **what)
 
 
-def own(account: TimeAccount, answered: int, received: int, cpu: int = 0, ready: int = 0) -> int:
+def charge(account: TimeAccount, answered: int, received: int, cpu: int = 0, ready: int = 0) -> int:
     spent = account.spent(answered * MS, received * MS, cpu * MS, ready * MS)
     assert spent.wall == (received - 1000) * MS and spent.cpu == cpu * MS
     return (spent.wall - spent.waited) // MS
@@ -74,10 +74,10 @@ ROWS: dict[str, tuple[Seen, tuple[int, int], int]] = {
 @pytest.mark.parametrize("name", ROWS)
 def test_what_is_charged(name: str) -> None:
     seen, (answered, received), charged = ROWS[name]
-    account = asked()
+    account = begun()
     for now, what in seen:
         see(account, now, **what)
-    assert own(account, answered, received) == charged
+    assert charge(account, answered, received) == charged
 
 
 @pytest.mark.parametrize(
@@ -88,14 +88,14 @@ def test_processor_time_is_charged_and_waiting_for_a_processor_is_not(
     received: int, cpu: int, ready: int, charged: int
 ) -> None:
     """But never more than the wall time of its answer at 1100."""
-    assert own(asked(), 1100, received, cpu=cpu, ready=ready) == charged
+    assert charge(begun(), 1100, received, cpu=cpu, ready=ready) == charged
 
 
 def test_patience_is_kind_to_who_was_stopped() -> None:
-    account = asked()
+    account = begun()
     see(account, 1010)
     assert account.patience_used(1035 * MS) == 35 * MS
-    account = asked()
+    account = begun()
     see(account, 1500, continued=True)
     assert account.patience_used(1500 * MS) == 0
 
@@ -112,20 +112,20 @@ def test_patience_is_kind_to_who_was_stopped() -> None:
     ],
 )
 def test_a_supervisor_that_is_not_run_while_it_asks(idle: int, used: int, charged: int) -> None:
-    account = asked()
+    account = begun()
     account.send(1070 * MS, idle * MS, used * MS)
-    assert own(account, 1100, 1100) == charged
+    assert charge(account, 1100, 1100) == charged
 
 
 @pytest.mark.parametrize("cpu", [0, 40, 150])
 @pytest.mark.parametrize(
-    ("found", "since"), [((STOPPED,), 1015), ((FOUND_STOPPED,), 1010), ((), 1025)]
+    ("events", "since"), [((STOPPED,), 1015), ((FOUND_STOPPED,), 1010), ((), 1025)]
 )
-def test_a_stopped_player(cpu: int, found: tuple[int, ...], since: int) -> None:
+def test_a_stopped_player(cpu: int, events: tuple[int, ...], since: int) -> None:
     """It is found stopped before the system says so: it may be so since the last look."""
-    account = asked()
+    account = begun()
     see(account, 1010)
-    see(account, 1015, player=found)
+    see(account, 1015, player=events)
     see(account, 1025, player=(STOPPED,))
     for now in range(1035, 1210, 10):
         see(account, now)
@@ -134,7 +134,7 @@ def test_a_stopped_player(cpu: int, found: tuple[int, ...], since: int) -> None:
     see(account, 1215, player=(CONTINUED,))
     assert account.stopped_since is None
     # What it and its children computed meanwhile is charged.
-    assert own(account, 1220, 1220, cpu) == max(since - 1000 + 5, cpu)
+    assert charge(account, 1220, 1220, cpu) == max(since - 1000 + 5, cpu)
 
 
 def test_a_player_that_was_stopped_before_it_was_asked() -> None:
@@ -142,11 +142,11 @@ def test_a_player_that_was_stopped_before_it_was_asked() -> None:
     see(account, 900, player=(STOPPED,))
     account.ask(1000 * MS)
     see(account, 1300, player=(CONTINUED,))
-    assert own(account, 1310, 1310) == 10
+    assert charge(account, 1310, 1310) == 10
 
 
 def test_every_question_has_an_account_of_its_own() -> None:
-    account = asked(500)
+    account = begun(500)
     see(account, 900, player=(CONTINUED,))
     account.ask(1000 * MS)
     assert account.spent(1100 * MS, 1100 * MS, 0, 0) == TimeSpent(100 * MS, 0, 0)

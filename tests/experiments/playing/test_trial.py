@@ -13,8 +13,8 @@ from othello_lab.__main__ import main
 from othello_lab.core.game import DIED, GARBAGE, HUNG, ILLEGAL, RAISED
 from othello_lab.core.rules import RULESETS
 from othello_lab.experiments.config import read
-from othello_lab.experiments.playing import trial
-from othello_lab.experiments.playing.trial import lines
+from othello_lab.experiments.playing import executors
+from othello_lab.experiments.playing.executors import lines
 
 FAILING = {
     "Raises": f"{RAISED}: RuntimeError: a bug in a student's agent (misbehaving.py, line",
@@ -60,7 +60,7 @@ def test_one_that_fails_now_and_then_plays(tmp_path: Path) -> None:
 def test_one_that_is_slow_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trial, "SECONDS", 0.5)
+    monkeypatch.setattr(executors, "SECONDS", 0.5)
     plan = read(words(tmp_path, "Hangs", "first.after=0", "limits.hang=300"))
     with plan.executor.ready(plan.conditions(), print, trial=True):
         pass
@@ -75,9 +75,9 @@ def test_a_plan_is_refused_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", RULESETS)
 def test_the_positions(name: str) -> None:
-    found = lines(RULESETS[name])
-    assert len(found) == trial.POSITIONS
-    assert all(line[-1][1].moves for line in found)
-    lengths = [len(line) for line in found]
+    ways = lines(RULESETS[name])
+    assert len(ways) == executors.POSITIONS
+    assert all(line[-1][1].moves for line in ways)
+    lengths = [len(line) for line in ways]
     assert lengths == sorted(lengths, reverse=True)
     assert lengths[-1] == 1

@@ -13,13 +13,13 @@ from othello_lab.experiments.record.log import OUTPUT, entries, logging_to
 
 def test_the_driver_logs_through_it(tmp_path: Path) -> None:
     """What is handled here, whoever has logged it, reaches the file in order."""
-    told = tmp_path / "log.txt"
-    with logging_to(told, "info"):
+    path = tmp_path / "log.txt"
+    with logging_to(path, "info"):
         kinds = [type(handler) for handler in logging.getLogger().handlers]
         assert kinds == [MultiProcessingHandler] * 2
         for number in range(100):
             logging.getLogger("lab.test").info("line %d", number)
-    lines = told.read_text(encoding="utf-8").splitlines()
+    lines = path.read_text(encoding="utf-8").splitlines()
     assert [line.rpartition(" ")[2] for line in lines] == [str(number) for number in range(100)]
 
 
@@ -52,8 +52,8 @@ def test_lines_of_an_entry_keep_their_leading_blanks(tmp_path: Path) -> None:
     with logging_to(tmp_path / "log.txt", "INFO"):
         logging.getLogger("lab.games").warning(said)
         logging.getLogger("lab.games").warning("next")
-    found = [text for _, text in entries(tmp_path / "log.txt")]
-    assert [text.replace("\n    ", "\n") for text in found] == [
+    texts = [text for _, text in entries(tmp_path / "log.txt")]
+    assert [text.replace("\n    ", "\n") for text in texts] == [
         f"lab.games: {said}",
         "lab.games: next",
     ]

@@ -43,14 +43,14 @@ def turns(draw: st.DrawFn) -> list[Any]:
     """The MoveRows of a game of the agents 3 (Black) and 5, with any numbers."""
     first, rows = draw(st.integers(1, 60)), []
     for ply in range(first, first + draw(st.integers(0, 5))):
-        about = ply, draw(st.sampled_from([3, 5])), draw(st.integers(0, 64))
+        fields = ply, draw(st.sampled_from([3, 5])), draw(st.integers(0, 64))
         if draw(st.booleans()):
-            rows.append(MoveRow(9, *about))
+            rows.append(MoveRow(9, *fields))
             continue
         floats = st.floats(allow_nan=False, allow_infinity=False)
         value, depth = draw(st.none() | floats | INT64), draw(st.none() | INT64)
         costs = {name: draw(INT64) for name in COSTS}
-        rows.append(MoveRow(9, *about, value, depth, late=draw(st.integers(0, 2)), **costs))
+        rows.append(MoveRow(9, *fields, value, depth, late=draw(st.integers(0, 2)), **costs))
     return rows
 
 
@@ -99,29 +99,26 @@ def test_columns_of_moves_have_meanings() -> None:
     assert set(MOVE_COLUMNS) == {*MOVE_MEANINGS, *documented(SearchStats)}
 
 
-# ------------------------------------------------------------------ blocks of games
-
-
 RULES = RULESETS["standard"]
 
 
 def blocks(record_moves: bool = True) -> list[GameBlock]:
     """Three blocks, with openings of all kinds."""
     agents = [RandomAgent(), GreedyAgent()]
-    about = {"grace": 0.0, "hang_seconds": 60.0, "log_level": 30, "record_moves": record_moves}
-    made = GameConditions(["a", "b"], agents, RULES, Limits(), **about)  # type: ignore[arg-type]
+    settings = {"grace": 0.0, "hang_seconds": 60.0, "log_level": 30, "record_moves": record_moves}
+    made = GameConditions(["a", "b"], agents, RULES, Limits(), **settings)  # type: ignore[arg-type]
     made.prepare()
     board = Opening.read(f"{'-XO' + 'OX' + 57 * '-' + 'XO':-<64} O", RULES)
     openings = [*RandomOpenings(plies=5).choose(20, RULES, 1), board, Opening()]
     pairs = PairQueue(RoundRobin(), ["a", "b"], openings, seed=7).take(100)
-    found = []
+    played_blocks = []
     for some in (pairs[:9], pairs[9:21], pairs[21:]):
         games = [game for pair in some for game in pair]
         (block,) = play_all(made, games, GameMonitor(GameMonitor.Memory()))
         assert isinstance(block, GameBlock)
-        found.append(block)
-    assert any(block.openings for block in found)
-    return found
+        played_blocks.append(block)
+    assert any(block.openings for block in played_blocks)
+    return played_blocks
 
 
 def rows_of(path: Path, *parts: GameBlock | list[PlayedGame]) -> list[list[tuple[object, ...]]]:
@@ -140,9 +137,9 @@ def rows_of(path: Path, *parts: GameBlock | list[PlayedGame]) -> list[list[tuple
 
 @pytest.mark.parametrize("record_moves", [True, False])
 def test_a_block_is_recorded_as_its_games_are(tmp_path: Path, record_moves: bool) -> None:
-    found = blocks(record_moves)
-    whole = rows_of(tmp_path / "whole", *found)
-    assert whole == rows_of(tmp_path / "apart", *(list(block) for block in found))
+    played_blocks = blocks(record_moves)
+    whole = rows_of(tmp_path / "whole", *played_blocks)
+    assert whole == rows_of(tmp_path / "apart", *(list(block) for block in played_blocks))
     assert [len(table) for table in whole] == [44, 44 * record_moves]
 
 

@@ -25,7 +25,7 @@ from othello_lab.core.system.cli import DISTRIBUTION
 from othello_lab.experiments.config import read
 from othello_lab.experiments.jobs.run import RunResult, run
 from othello_lab.experiments.pairing import ResultTable
-from othello_lab.experiments.pairing.sprt import SequentialMatch
+from othello_lab.experiments.pairing.match_of_two import SequentialMatch
 from othello_lab.experiments.record.provenance import COMMIT, PACKAGES
 from othello_lab.experiments.report import progress
 from othello_lab.experiments.report.citing import bibtex, pinned

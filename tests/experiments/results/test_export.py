@@ -52,13 +52,10 @@ def makes_the_round_trip(folder: Path, rules: str) -> None:
         assert f"PB[{black}]PW[{white}]RE[{difference:+.3f}]" in line
 
 
-def test_games_make_the_round_trip(duel: Path) -> None:
-    makes_the_round_trip(duel, "standard")
-
-
 @pytest.mark.integration
 @pytest.mark.parametrize("rules", ["wpi", "mini6"])
-def test_games_of_other_rules_make_the_round_trip(rules: str, tmp_path: Path) -> None:
+def test_games_make_the_round_trip(rules: str, tmp_path: Path) -> None:
+    """Those of the usual rules do in test_wthor_leaves_out_what_it_has_no_place_for."""
     makes_the_round_trip(played(tmp_path, *DUEL, f"ruleset={rules}", "games=20").folder, rules)
 
 
@@ -95,9 +92,6 @@ def test_wthor_holds_the_games_and_the_names(duel: Path) -> None:
         assert "".join(map(square_name, game.moves)) == transcript
         assert (game.black, game.white) == (int(black == "random"), int(white == "random"))
         assert 2 * game.black_discs - 64 == difference
-
-
-def test_names_that_are_cut_to_one_are_told_apart(duel: Path) -> None:
     rename(duel, "a rather long name of one", "a rather long name of two")
     told("export", duel, "wthor")
     assert names_in(duel / "games.jou", 20) == ["a rather long name ", "1~a rather long nam"]

@@ -44,9 +44,9 @@ def data(*words: object) -> Any:
 
 
 def test_all_runs_are_listed(shelf: Path) -> None:
-    found = data("list", shelf)
-    assert sorted(each["name"] for each in found) == ["one", "one", "other", "two"]
-    (two,) = (each for each in found if each["name"] == "two")
+    rows = data("list", shelf)
+    assert sorted(row["name"] for row in rows) == ["one", "one", "other", "two"]
+    (two,) = (row for row in rows if row["name"] == "two")
     assert (two["kind"], two["agents"], two["games"], two["state"]) == ("run", 2, 12, "complete")
     with Record.open(at(shelf, "two")) as record:
         points = dict.fromkeys(("greedy", "random"), 0.0)
@@ -74,7 +74,7 @@ def test_the_list_is_filtered(recorded_duel: Path, tmp_path: Path) -> None:
         ("agents=iago",): set(),
         ("name=plain",): {"plain"},
     }.items():
-        assert {each["name"] for each in data("list", tmp_path, *words)} == names, words
+        assert {row["name"] for row in data("list", tmp_path, *words)} == names, words
     assert "an old idea (b, a)" in told("list", tmp_path)
     assert "an old idea (b, a)" in told("show", folder)
     assert "agents=" in told("list", tmp_path, "agent=iago", code=2)
@@ -107,8 +107,8 @@ def reported_anew(folder: Path) -> None:
 @pytest.mark.integration
 def test_a_sweep_is_listed_shown_and_reported_as_one(recorded_sweep: Path, tmp_path: Path) -> None:
     folder = copied(recorded_sweep, tmp_path)
-    (found,) = data("list", tmp_path)
-    assert (found["kind"], found["games"], found["state"]) == ("sweep", 8, "sweep, 2 finished")
+    (row,) = data("list", tmp_path)
+    assert (row["kind"], row["games"], row["state"]) == ("sweep", 8, "sweep, 2 finished")
     assert "depth=2" in told("show", folder)
     assert len(data("show", folder)["runs"]) == 4
     reported_anew(folder)
@@ -117,9 +117,9 @@ def test_a_sweep_is_listed_shown_and_reported_as_one(recorded_sweep: Path, tmp_p
 @pytest.mark.integration
 def test_a_study_is_listed_and_reported(recorded_study: Path, tmp_path: Path) -> None:
     folder = copied(recorded_study, tmp_path)
-    (found,) = data("list", tmp_path)
-    assert (found["kind"], found["name"]) == ("study", "pruning")
-    assert found["state"] == "study pruning, complete"
+    (row,) = data("list", tmp_path)
+    assert (row["kind"], row["name"]) == ("study", "pruning")
+    assert row["state"] == "study pruning, complete"
     for words in (["show", folder], ["compare", folder, tmp_path]):
         assert "is a study" in told(*words, code=2)
     shown = data("show", folder)
@@ -184,33 +184,33 @@ def test_objects_of_a_program_are_reported_too(tmp_path: Path) -> None:
     assert "AlphaBeta" in (folder / "report.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("place", ["schedule", "openings", "executor"])
+@pytest.mark.parametrize("column", ["schedule", "openings", "executor"])
 def test_what_is_from_outside_is_shown_by_its_name(
-    place: str, recorded_duel: Path, tmp_path: Path
+    column: str, recorded_duel: Path, tmp_path: Path
 ) -> None:
     folder = copied(recorded_duel, tmp_path)
     shown = told("show", folder)
-    foreign = f"""json_set(config, '$.{place}', json('{{"_target_": "mine.py:Rounds"}}'))"""
+    foreign = f"""json_set(config, '$.{column}', json('{{"_target_": "mine.py:Rounds"}}'))"""
     changed(folder, f"update job set config = {foreign}")
     assert told("show", folder) == shown
     told("report", folder)
     assert "mine.py:Rounds" in (folder / "report.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("kept", [0, 1])
-def test_a_run_without_a_finished_pair(kept: int, recorded_duel: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("games", [0, 1])
+def test_a_run_without_a_finished_pair(games: int, recorded_duel: Path, tmp_path: Path) -> None:
     """With one game of a pair there is something to tell; with none there is not."""
     folder = copied(recorded_duel, tmp_path)
     changed(
         folder,
-        f"delete from games where game >= {kept}",
-        f"delete from turns where game >= {kept}",
+        f"delete from games where game >= {games}",
+        f"delete from turns where game >= {games}",
         "update job set complete = 0",
     )
-    for command in ("show", "report", *(["verify"] * (not kept))):
-        shown = told(command, folder, code=0 if kept else 2)
-        assert kept or "no game" in shown
-    if kept:
+    for command in ("show", "report", *(["verify"] * (not games))):
+        shown = told(command, folder, code=0 if games else 2)
+        assert games or "no game" in shown
+    if games:
         text = (folder / "report.md").read_text(encoding="utf-8")
         assert "\n1 game of 8 (stopped early) from 1 opening" in text
         assert "> " not in text[: text.index("## Standings")]  # there is no finding
@@ -218,12 +218,12 @@ def test_a_run_without_a_finished_pair(kept: int, recorded_duel: Path, tmp_path:
 
 def test_runs_of_one_experiment_are_pooled(shelf: Path) -> None:
     one, two = at(shelf, "one"), at(shelf, "two")
-    found = compare([one, two])
-    assert set(found.settings) == {"seed", "games"}
-    assert found.pooled is not None
-    assert found.games == (32, 32)
-    whole = found.pooled.set_index("agent")
-    parts = [each.standings.set_index("agent") for each in found.runs]
+    comparison = compare([one, two])
+    assert set(comparison.settings) == {"seed", "games"}
+    assert comparison.pooled is not None
+    assert comparison.games == (32, 32)
+    whole = comparison.pooled.set_index("agent")
+    parts = [run.standings.set_index("agent") for run in comparison.runs]
     for column in ("games", "wins", "draws", "losses"):
         assert whole.loc["greedy", column] == sum(part.loc["greedy", column] for part in parts)
     # More openings make a narrower interval around a rating between the two.
@@ -237,18 +237,18 @@ def test_a_run_is_rated_as_in_its_own_report(shelf: Path) -> None:
     """The bootstrap is of the same seed."""
     two, one = at(shelf, "two"), at(shelf, "one")
     shown = {row["agent"]: row for row in data("show", two)["standings"]}
-    found = compare([two, one]).runs[0].standings.set_index("agent")
+    rated = compare([two, one]).runs[0].standings.set_index("agent")
     for column in ("elo", "low", "high"):
-        assert found.loc["greedy", column] == shown["greedy"][column]
+        assert rated.loc["greedy", column] == shown["greedy"][column]
 
 
 def test_games_that_several_runs_have_count_once(shelf: Path) -> None:
     one, again = at(shelf, "one"), at(shelf, "again")
-    found = compare([one, again])
-    assert found.games == (40, 20)
-    assert found.pooled is not None
-    alone = found.runs[0].standings.set_index("agent")
-    both = found.pooled.set_index("agent")
+    comparison = compare([one, again])
+    assert comparison.games == (40, 20)
+    assert comparison.pooled is not None
+    alone = comparison.runs[0].standings.set_index("agent")
+    both = comparison.pooled.set_index("agent")
     for column in ("games", "wins", "score", "elo", "low", "high"):
         assert both[column].tolist() == alone.loc[both.index, column].tolist()
 

@@ -36,16 +36,13 @@ def findings(folder: Path, **options: Any) -> list[str]:
     is played again."""
     with reading(folder) as record:
         verification = Verification(record, **{"games": 0, **options})
-    return [f"{name}: {said}" for name, found in verification.wrong.items() for said in found]
+    return [f"{name}: {said}" for name, lines in verification.wrong.items() for said in lines]
 
 
 def compared(folder: Path) -> DerivedFiles:
     with reading(folder) as record:
         plan = recorded_plan(record, lambda foreign: None)
         return DerivedFiles(record, plan, versions(built_from(plan.settings)))
-
-
-# ---------------------------------------------------------------------- the record
 
 
 @pytest.mark.integration
@@ -96,8 +93,8 @@ def test_jobs_with_pieces_are_held_to_them(
     for number, (inner, statements, checks) in enumerate(FALSE[job]):
         folder = copied(sound, tmp_path / str(number))
         changed(folder / inner, *statements)
-        told = printed("verify", folder, code=1)
-        assert [check for check in checks if f"\n{check}: " not in told] == []
+        text = printed("verify", folder, code=1)
+        assert [check for check in checks if f"\n{check}: " not in text] == []
 
 
 KINDS = ["Raises", "Illegal", "Garbage", "Slow"]
@@ -160,8 +157,8 @@ LIES = {
 )
 def test_a_lie_is_found(honest: Path, tmp_path: Path, lie: str, plainly: bool) -> None:
     folder = changed(copied(honest, tmp_path), *lie.split("; "))
-    found = findings(folder, independent=plainly)
-    assert any(said.startswith(f"{LIES[lie]}: ") for said in found), found
+    lines = findings(folder, independent=plainly)
+    assert any(said.startswith(f"{LIES[lie]}: ") for said in lines), lines
 
 
 @pytest.mark.integration
@@ -172,12 +169,9 @@ def test_a_wrong_flag_of_an_agent_is_found(
     flag: str, wrong: int, honest: Path, tmp_path: Path
 ) -> None:
     lie = f"update agents set {flag} = {wrong} where agent = 1"
-    found = findings(changed(copied(honest, tmp_path), lie))
+    lines = findings(changed(copied(honest, tmp_path), lie))
     right = (flag, wrong) == ("reproducible", 1)
-    assert any(said.startswith("settings: agent ") and flag in said for said in found) != right
-
-
-# ---------------------------------------------------------------------- games played again
+    assert any(said.startswith("settings: agent ") and flag in said for said in lines) != right
 
 
 @pytest.mark.parametrize("count", ["nodes = nodes + 1", "value = value - 1", "made = made + 1"])
@@ -186,9 +180,9 @@ def test_games_are_played_again(count: str, honest: Path, tmp_path: Path) -> Non
     folder = changed(copied(honest, tmp_path), f"update moves set {count} where ply in (20, 30)")
     name = count.split()[0]
     for games in (6, 2):
-        found = [said for said in findings(folder, games=games) if said.startswith("replayed")]
-        assert len(found) == games
-        assert all(f": ply 20: {name} is " in said for said in found)
+        lines = [said for said in findings(folder, games=games) if said.startswith("replayed")]
+        assert len(lines) == games
+        assert all(f": ply 20: {name} is " in said for said in lines)
     printed = told("verify", folder, "--games", "2", "--seed", "3", code=1)
     assert printed.count("replayed: game") == 2 and "2 wrong" in printed
     assert "2 of 6 games replayed (if one were false, " in printed
@@ -200,8 +194,8 @@ def test_totals_of_games_without_moves_are_played_again(tmp_path: Path) -> None:
     folder = played(tmp_path, *SEARCHES, "games=2", "record=games").folder
     assert findings(folder, games=2) == []
     changed(folder, "update games set white_evaluations = white_evaluations + 1 where game = 1")
-    found = findings(folder, games=2)
-    assert any(said.startswith("replayed: game 1: white_evaluations is ") for said in found)
+    lines = findings(folder, games=2)
+    assert any(said.startswith("replayed: game 1: white_evaluations is ") for said in lines)
 
 
 @pytest.mark.integration
@@ -225,8 +219,8 @@ def test_opponents_of_agents_that_cannot_be_made_again_are_checked(
     for agent, due in ((1, 0), (0, 2)):
         lie = "update moves set evaluations = evaluations + 1 where ply > 30 and agent ="
         changed(folder, f"{lie} {agent}")
-        found = findings(folder, games=2)
-        assert sum(said.startswith("replayed: game") for said in found) == due
+        lines = findings(folder, games=2)
+        assert sum(said.startswith("replayed: game") for said in lines) == due
 
 
 OTHER_VERSION = "update job set versions = json_set(versions, '$.numba', '0.1')"
@@ -241,8 +235,8 @@ def test_what_was_played_by_another_version_is_played_again_by_twins_alone(
     assert "not checked: games: other versions played them: numba 0.1 ->" in told("verify", folder)
     assert told("verify", folder, "--independent").endswith(f"{HOLDS}; all 6 games replayed")
     changed(folder, "update moves set nodes = nodes + 1 where game = 1 and ply = 40")
-    found = findings(folder, games=6, independent=True)
-    assert any(said.startswith("replayed: game 1: ply 40: nodes is ") for said in found)
+    lines = findings(folder, games=6, independent=True)
+    assert any(said.startswith("replayed: game 1: ply 40: nodes is ") for said in lines)
 
 
 @pytest.mark.integration
@@ -262,9 +256,6 @@ def test_code_from_outside_runs_where_that_is_asked_for_and_in_another_process(
     assert "told_elsewhere" not in sys.modules
 
 
-# ---------------------------------------------------------------------- all other files
-
-
 def edited(folder: Path, rng: random.Random) -> set[str]:
     """Change a random number in each file that a report or a setting stands in; their names."""
     names = set()
@@ -281,8 +272,8 @@ def edited(folder: Path, rng: random.Random) -> set[str]:
     return names
 
 
-def named(found: DerivedFiles) -> set[str]:
-    return {said.partition(": ")[0] for said in found.wrong}
+def named(files: DerivedFiles) -> set[str]:
+    return {said.partition(": ")[0] for said in files.wrong}
 
 
 def test_an_edited_number_is_found_in_every_file(recorded_searches: Path, tmp_path: Path) -> None:
@@ -333,7 +324,7 @@ PLACES = {  # of a file: its name, a change, and where it differs then
 
 @pytest.mark.parametrize("what", PLACES)
 def test_a_difference_is_told_with_its_place(what: str, tmp_path: Path) -> None:
-    name, old, new, place = PLACES[what]
+    name, old, new, where = PLACES[what]
     texts = {"due": DUE[name], "found": re.sub(old, new, DUE[name])}
     assert texts["due"] != texts["found"]
     for folder, text in texts.items():
@@ -341,7 +332,7 @@ def test_a_difference_is_told_with_its_place(what: str, tmp_path: Path) -> None:
         (tmp_path / folder / name).write_bytes(text.encode(errors="surrogateescape"))
     differences = differing(tmp_path / "found" / name, tmp_path / "due" / name, True, True)
     said = [said for said, _ in differences]
-    assert said[:1] == [] if not place else said[0].startswith(place), said
+    assert said[:1] == [] if not where else said[0].startswith(where), said
 
 
 def test_missing_and_additional_files_are_named(recorded_duel: Path, tmp_path: Path) -> None:
@@ -382,8 +373,8 @@ def test_an_unfinished_run_need_not_have_a_report(recorded_duel: Path, tmp_path:
     assert all(name in said for name in names), said
     for name in names:
         (folder / name).unlink()
-    found = compared(folder)
-    assert not found.wrong and any("reports: the run has not ended" in s for s in found.unchecked)
+    files = compared(folder)
+    assert not files.wrong and any("reports: the run has not ended" in s for s in files.unchecked)
 
 
 MACHINE = "update sessions set machine = json_set(machine, '$.processor', 'another')"
@@ -399,9 +390,9 @@ def test_other_machines_and_versions_may_differ(recorded_searches: Path, tmp_pat
         near = text.replace(number, repr(float(number) * (1 + change)), 1)
         (folder / "matches.csv").write_text(near)
         assert bool(compared(folder).wrong) == wrong
-    found = compared(changed(folder, LAB))
-    assert not found.wrong
-    assert any(said.startswith("matches.csv: line 2, column ") for said in found.unchecked)
+    files = compared(changed(folder, LAB))
+    assert not files.wrong
+    assert any(said.startswith("matches.csv: line 2, column ") for said in files.unchecked)
 
 
 def test_a_report_on_another_machine_has_the_workers_of_the_run(
@@ -421,9 +412,9 @@ def test_a_report_on_another_machine_has_the_workers_of_the_run(
 def test_reports_of_objects_are_compared_as_far_as_they_can_be(tmp_path: Path) -> None:
     agents = {name: AlphaBeta(2, SquareWeights()) for name in ("a", "b")} | {"c": RandomAgent()}
     folder = run_match(agents, games=4, results=tmp_path, workers=0).folder
-    found = compared(folder)
-    assert not found.wrong
-    assert any(said.startswith("pruning.csv: ") for said in found.unchecked)
+    files = compared(folder)
+    assert not files.wrong
+    assert any(said.startswith("pruning.csv: ") for said in files.unchecked)
     for name in ("report.md", "report.html"):
         text = (folder / name).read_text(encoding="utf-8")
         (folder / name).write_text(text.replace("12 games", "13 games", 1), encoding="utf-8")

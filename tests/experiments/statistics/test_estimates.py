@@ -10,11 +10,10 @@ import pytest
 from scipy.stats import norm
 
 from othello_lab.experiments.statistics.elo import elo_of_score, expected_score
-from othello_lab.experiments.statistics.intervals import points_interval
+from othello_lab.experiments.statistics.intervals import points_interval, sample_size
 from othello_lab.experiments.statistics.means import SHARE, mean_interval
 from othello_lab.experiments.statistics.pairs import SHARES
-from othello_lab.experiments.statistics.power import sample_size
-from othello_lab.experiments.statistics.sequential_mean import looks, mean_side
+from othello_lab.experiments.statistics.sequential import looks, mean_side
 
 
 def test_expected_score_and_its_inverse() -> None:
@@ -65,8 +64,8 @@ def test_intervals_hold_the_mean() -> None:
     held = 0
     for seed in range(300):
         values = rng.exponential(1, 24) + np.repeat(rng.normal(0, 1, 12), 2)
-        found = mean_interval(values, np.repeat(np.arange(12), 2), seed)
-        held += found.low <= 1 <= found.high
+        mean = mean_interval(values, np.repeat(np.arange(12), 2), seed)
+        held += mean.low <= 1 <= mean.high
     assert held / 300 > 0.9
 
 
@@ -75,8 +74,8 @@ def test_what_is_not_known_is_nan_and_shares_stay_within_0_and_1() -> None:
     one = mean_interval([1, 2, np.nan], ["a", "a", "b"])
     assert one.value == 1.5 and np.isnan(one.low)
     assert one.text() == "1.50 [?]"
-    found = mean_interval([0, 0, 1], ["a", "b", "c"], within=SHARE)
-    assert found.low == 0 and found.high <= 1
+    mean = mean_interval([0, 0, 1], ["a", "b", "c"], within=SHARE)
+    assert mean.low == 0 and mean.high <= 1
     never = mean_interval([0, 0, 0, 0], ["a", "b", "c", "d"], within=SHARE)
     assert never.value == never.low == 0 and 0.4 < never.high < 0.6
 
@@ -104,9 +103,7 @@ def test_a_clear_mean_is_seen_early_and_a_small_one_late_or_not() -> None:
     assert mean_side(values + 2, 640, 0.05).side == 1
     assert mean_side(values - 0.3, 640, 0.05).units > 40
     assert mean_side(values[:39] + 9, 640, 0.05).side is None
-
-
-def test_values_that_are_all_nought_are_known_at_the_end() -> None:
+    # Values that are all 0 are known at the end.
     assert mean_side(np.zeros(40), 100, 0.05).side is None
     assert mean_side(np.zeros(100), 100, 0.05).side == 0
     assert mean_side(np.ones(40), 100, 0.05).side == 1

@@ -18,19 +18,19 @@ from othello_lab.experiments.statistics.sequential import Sprt
 
 def test_a_match_by_hand() -> None:
     """100 pairs of which 75 % of the points were taken; s = 0.65, v = 0.0775."""
-    found = match_statistics([5, 10, 30, 30, 25])
+    match = match_statistics([5, 10, 30, 30, 25])
     shares = np.repeat([0, 0.25, 0.5, 0.75, 1], [5, 10, 30, 30, 25])
     s, v = shares.mean(), shares.var()
-    assert found.score == pytest.approx(s)
-    assert found.elo == pytest.approx(-400 * math.log10(1 / s - 1))
+    assert match.score == pytest.approx(s)
+    assert match.elo == pytest.approx(-400 * math.log10(1 / s - 1))
     error = math.sqrt(v / 99)
     reach = t.ppf(0.975, 99) * error
     ends = [-400 * math.log10(1 / end - 1) for end in (s - reach, s + reach)]
-    assert [found.elo_low, found.elo_high] == pytest.approx(ends, rel=1e-6)
-    assert found.nelo == pytest.approx((s - 0.5) / math.sqrt(2 * v) * 800 / math.log(10))
-    assert found.los == pytest.approx(t.cdf((s - 0.5) / error, 99))
-    assert (found.bound, found.split, found.pairs) == ("", False, 100)
-    assert found.elo_text == f"{found.elo:+.0f} [{ends[0]:.0f}, {ends[1]:.0f}]"
+    assert [match.elo_low, match.elo_high] == pytest.approx(ends, rel=1e-6)
+    assert match.nelo == pytest.approx((s - 0.5) / math.sqrt(2 * v) * 800 / math.log(10))
+    assert match.los == pytest.approx(t.cdf((s - 0.5) / error, 99))
+    assert (match.bound, match.split, match.pairs) == ("", False, 100)
+    assert match.elo_text == f"{match.elo:+.0f} [{ends[0]:.0f}, {ends[1]:.0f}]"
 
 
 def test_normalised_elo_and_its_test_count_alike() -> None:
@@ -51,8 +51,8 @@ def test_normalised_elo_and_its_test_count_alike() -> None:
     ],
 )
 def test_where_there_is_only_a_bound(counts: list[int], elo: str, nelo: str, los: str) -> None:
-    found = match_statistics(counts)
-    assert (found.elo_text, found.nelo_text, found.los_text) == (elo, nelo, los)
+    match = match_statistics(counts)
+    assert (match.elo_text, match.nelo_text, match.los_text) == (elo, nelo, los)
 
 
 def test_pairs_of_one_opening_are_no_further_evidence() -> None:
@@ -71,13 +71,13 @@ def test_pairs_of_one_opening_are_no_further_evidence() -> None:
 def test_few_openings_by_hand() -> None:
     """Three openings of five pairs, with 10, 9 and 10 of 20 half points: the sums of deviations
     from the mean are 1/12, -2/12 and 1/12 pairs."""
-    found = match_statistics([[0, 1, 3, 1, 0], [0, 1, 4, 0, 0], [0, 0, 5, 0, 0]])
+    match = match_statistics([[0, 1, 3, 1, 0], [0, 1, 4, 0, 0], [0, 0, 5, 0, 0]])
     error = math.sqrt((1 + 4 + 1) / 12**2 * 3 / 2) / 15
     reach = t.ppf(0.975, 2) * error
     ends = [elo_of_score(29 / 60 + side * reach) for side in (-1, 1)]
-    assert [found.elo_low, found.elo_high] == pytest.approx(ends)
-    assert found.los == pytest.approx(t.cdf(-1 / 60 / error, 2))
-    assert math.isnan(found.nelo)  # three openings do not tell a variance
+    assert [match.elo_low, match.elo_high] == pytest.approx(ends)
+    assert match.los == pytest.approx(t.cdf(-1 / 60 / error, 2))
+    assert math.isnan(match.nelo)  # three openings do not tell a variance
     one = match_statistics([[10, 0, 0, 0, 90]])
     assert (one.bound, one.score) == (">", 0.9)
     assert one.elo < 0 and math.isnan(one.los)
@@ -121,6 +121,6 @@ def test_counts_of_a_match_that_are_none_are_refused(counts: list[float]) -> Non
 @pytest.mark.parametrize("counts", [[0, 0, 0, 20, 10], [30, 60, 0, 0, 0]])
 def test_a_margin_of_normalised_elo_may_be_nought(counts: list[int]) -> None:
     """Two results, whose skewness is just so that the formula's variance vanishes."""
-    found = match_statistics(counts)
-    assert found.bound == ""
-    assert found.nelo_high - found.nelo_low == pytest.approx(0, abs=2e-6)
+    match = match_statistics(counts)
+    assert match.bound == ""
+    assert match.nelo_high - match.nelo_low == pytest.approx(0, abs=2e-6)

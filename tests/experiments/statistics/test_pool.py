@@ -34,9 +34,9 @@ def pool(agents: int, results: Mapping[tuple[int, int], Outcomes]) -> np.ndarray
     return pairs
 
 
-def rate(*about: Any, **options: Any) -> Ratings:
+def rate(*arguments: Any, **options: Any) -> Ratings:
     """The ratings of a pool that does not fall into parts."""
-    ((_, ratings),) = rate_pools(*about, **options)
+    ((_, ratings),) = rate_pools(*arguments, **options)
     return ratings
 
 
@@ -266,8 +266,8 @@ def by_opening(pairs: np.ndarray, openings: int) -> np.ndarray:
 
 def test_pairs_of_one_opening_are_one_result() -> None:
     """Whatever happened fifty times in each opening is no surer than what happened once."""
-    order, each = np.random.default_rng(1), np.array([0, 0, 0, 0, 1])
-    single = np.stack([pool(2, {(0, 1): tuple(order.permutation(each))}) for _ in range(40)])
+    order, pair = np.random.default_rng(1), np.array([0, 0, 0, 0, 1])
+    single = np.stack([pool(2, {(0, 1): tuple(order.permutation(pair))}) for _ in range(40)])
     apart, once, often = rate(single.sum(axis=0)), rate(single), rate(50 * single)
     np.testing.assert_allclose(apart.elo, often.elo)
     for one in (apart, often):
@@ -278,10 +278,10 @@ def test_pairs_of_one_opening_are_one_result() -> None:
 
 def test_tables_may_be_told_once_with_their_number() -> None:
     two = np.stack([pool(2, {(0, 1): (0, 0, 1, 0, 0)}), pool(2, {(0, 1): wins(1)})])
-    told = rate(two, times=[30, 10])
-    each = rate(np.repeat(two, [30, 10], axis=0))
-    np.testing.assert_allclose(told.elo, each.elo)
-    np.testing.assert_allclose(told.high - told.low, each.high - each.low, rtol=0.1)
+    numbered = rate(two, times=[30, 10])
+    repeated = rate(np.repeat(two, [30, 10], axis=0))
+    np.testing.assert_allclose(numbered.elo, repeated.elo)
+    np.testing.assert_allclose(numbered.high - numbered.low, repeated.high - repeated.low, rtol=0.1)
     for times in ([30], [30, 0], [1, 1, 1]):
         with pytest.raises(ValueError, match="times"):
             rate(two, times=times)
@@ -294,7 +294,7 @@ def test_an_opening_suits_an_agent_against_everybody() -> None:
     against four or against one, that is as much evidence."""
     results = [{(0, j): one for j in range(1, 5)} for one in (wins(1), (1, 0, 0, 0, 0))]
     others = {(i, j): (0, 0, 1, 0, 0) for i in range(1, 5) for j in range(i + 1, 5)}
-    shared = np.stack([pool(5, each | others) for each in results * 10])
+    shared = np.stack([pool(5, suited | others) for suited in results * 10])
     aware, careless = rate(shared), rate(shared.sum(axis=0))
     assert aware.elo == pytest.approx(careless.elo)
     width = aware.high - aware.low, careless.high - careless.low
@@ -324,24 +324,24 @@ def test_agents_of_one_strategy_are_rated_as_one() -> None:
     ladder, rng = np.array([100.0, 0.0, -100.0]), np.random.default_rng(2)
     tables = np.stack([played(ladder, 1, rng.integers(99)) for _ in range(30)])
     plays = [1, 0, 1, 2, 1]
-    ((members, found),) = rate_pools(tables, strategies=plays, anchor=3)
+    ((members, ratings),) = rate_pools(tables, strategies=plays, anchor=3)
     assert members.tolist() == [0, 1, 2, 3, 4]
     anchored = rate(tables, anchor=2)
-    np.testing.assert_array_equal(found.elo, anchored.elo[plays])
-    np.testing.assert_array_equal(found.low, anchored.low[plays])
-    assert (found.anchor, found.strategy.tolist()) == (3, plays)
-    assert found.superiority[0, 2] == found.superiority[4, 0] == 0.5
-    assert found.superiority[1, 4] == rate(tables).superiority[0, 1]
-    assert np.isnan(np.diag(found.superiority)).all()
-    assert found.order.tolist() == [1, 0, 2, 4, 3]
+    np.testing.assert_array_equal(ratings.elo, anchored.elo[plays])
+    np.testing.assert_array_equal(ratings.low, anchored.low[plays])
+    assert (ratings.anchor, ratings.strategy.tolist()) == (3, plays)
+    assert ratings.superiority[0, 2] == ratings.superiority[4, 0] == 0.5
+    assert ratings.superiority[1, 4] == rate(tables).superiority[0, 1]
+    assert np.isnan(np.diag(ratings.superiority)).all()
+    assert ratings.order.tolist() == [1, 0, 2, 4, 3]
 
 
 def test_agents_that_met_nobody_but_their_own_strategy() -> None:
     none = np.zeros((1, 1, 1, 5), dtype=int)
-    ((members, found),) = rate_pools(none, strategies=[0, 0], anchor=1)
-    assert members.tolist() == [0, 1] and found.anchor is None
-    assert found.split.all() and found.elo.tolist() == [0, 0]
-    assert found.superiority[0, 1] == 0.5
+    ((members, ratings),) = rate_pools(none, strategies=[0, 0], anchor=1)
+    assert members.tolist() == [0, 1] and ratings.anchor is None
+    assert ratings.split.all() and ratings.elo.tolist() == [0, 0]
+    assert ratings.superiority[0, 1] == 0.5
 
 
 def test_a_pool_in_parts_is_rated_in_parts() -> None:
@@ -386,10 +386,10 @@ def test_score_matrix_leaves_blank_who_never_met() -> None:
 
 def check(ratings: Ratings) -> None:
     """What holds for every pool: finite numbers in order, and an anchor."""
-    elo, told = ratings.elo, ~np.isnan(ratings.low)  # of one opening no interval is told
-    low, high = ratings.low[told], ratings.high[told]
+    elo, known = ratings.elo, ~np.isnan(ratings.low)  # of one opening no interval is told
+    low, high = ratings.low[known], ratings.high[known]
     assert np.isfinite(elo).all() and np.isfinite(low).all() and np.isfinite(high).all()
-    assert (low <= elo[told]).all() and (elo[told] <= high).all()
+    assert (low <= elo[known]).all() and (elo[known] <= high).all()
     rated = np.array([bound == "" for bound in ratings.bound])
     assert set(ratings.bound) <= {"", ">", "<"}
     assert abs((elo[rated] if rated.any() else elo).mean()) < 1e-6

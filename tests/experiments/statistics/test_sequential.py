@@ -28,8 +28,8 @@ PUBLISHED = [
 
 @pytest.mark.parametrize(("model", "elo0", "elo1", "counts", "published"), PUBLISHED)
 def test_published_ratios(model, elo0, elo1, counts, published):
-    found = Sprt(elo0, elo1, model=model).llr(counts)
-    assert found == pytest.approx(published, abs=0.006, rel=3e-4)
+    llr = Sprt(elo0, elo1, model=model).llr(counts)
+    assert llr == pytest.approx(published, abs=0.006, rel=3e-4)
 
 
 pairs = st.lists(st.integers(0, 10**6), min_size=5, max_size=5)
@@ -50,7 +50,7 @@ def test_many_matches_at_once_are_each_as_alone():
     counts = np.random.default_rng(2).multinomial(80, [0.1, 0.2, 0.3, 0.3, 0.1], size=20)
     for model in MODELS:
         test = Sprt(-5, 25, model=model)
-        assert test.llrs(counts) == pytest.approx([test.llr(each) for each in counts], abs=1e-9)
+        assert test.llrs(counts) == pytest.approx([test.llr(row) for row in counts], abs=1e-9)
 
 
 def test_bounds_and_decisions():
@@ -108,19 +108,19 @@ def test_intervals_hold_the_truth_and_estimates_are_median_unbiased(
     """400 simulated tests of 0 against 50 Elo each: three standard errors around 95 and 50 %."""
     test = Sprt(0, 50)
     counts, _ = simulate(test, pair_shares(elo, 0.04, split), 400, seed=3)
-    found, low, high = stopped_estimates(test, counts)
-    assert ((low <= found) & (found <= high)).all()
+    estimates, low, high = stopped_estimates(test, counts)
+    assert ((low <= estimates) & (estimates <= high)).all()
     assert 0.92 <= ((low <= elo) & (elo <= high)).mean() <= 0.985
-    assert 0.425 <= (found < elo).mean() <= 0.575
+    assert 0.425 <= (estimates < elo).mean() <= 0.575
 
 
 def test_the_bias_of_a_stopped_score_is_taken_back() -> None:
     """H1 accepted early: the score is too good."""
     test, counts = Sprt(0, 50), [4, 6, 14, 12, 14]
     assert test.decide(counts) == "H1"
-    found = stopped_estimate(test, counts)
-    assert 0 < found.low < found.elo < match_statistics(counts).elo
-    assert found.elo < found.high
+    estimate = stopped_estimate(test, counts)
+    assert 0 < estimate.low < estimate.elo < match_statistics(counts).elo
+    assert estimate.elo < estimate.high
 
 
 def test_a_test_seen_from_the_other_side() -> None:
@@ -134,8 +134,8 @@ def test_an_undecided_test_has_about_the_interval_of_its_match() -> None:
     """Far within bounds that lie far out nothing was stopped."""
     counts = [10, 20, 40, 30, 20]
     match = match_statistics(counts)
-    found = stopped_estimate(Sprt(-60, 60, alpha=1e-14, beta=1e-14), counts)
-    assert [found.elo, found.low, found.high] == pytest.approx(
+    estimate = stopped_estimate(Sprt(-60, 60, alpha=1e-14, beta=1e-14), counts)
+    assert [estimate.elo, estimate.low, estimate.high] == pytest.approx(
         [match.elo, match.elo_low, match.elo_high], abs=4
     )
 

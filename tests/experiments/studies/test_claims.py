@@ -135,8 +135,8 @@ def judged(monkeypatch: Patch, forfeits: int, name: str = "greedy > random") -> 
     )
     played: Any = SimpleNamespace(number=0, folder="0", record=lambda: nullcontext(record))
     plan = read(["agents=duel", "agent@first=greedy", "agent@second=random"])
-    found = Claims(claims=["greedy > random"], tolerance=200).conclude(plan, [played])
-    return list(found.frames["claims"]["verdict"])
+    conclusion = Claims(claims=["greedy > random"], tolerance=200).conclude(plan, [played])
+    return list(conclusion.frames["claims"]["verdict"])
 
 
 @pytest.mark.parametrize(("forfeits", "verdict"), [(0, HOLDS), (50, HOLDS), (51, UNDECIDED)])

@@ -86,20 +86,20 @@ def test_losses_are_those_of_a_slow_search(losses: Path) -> None:
 
 @pytest.mark.integration
 def test_report_says_who_loses_where(losses: Path) -> None:
-    told = (losses / "report.md").read_text()
-    assert "In 8 games random gives away" in told and "All moves come from 4 openings" in told
+    report = (losses / "report.md").read_text()
+    assert "In 8 games random gives away" in report and "All moves come from 4 openings" in report
     tables = studies.load(losses)
     whole = tables["losses"].query("result == 'all' and plies == 'all'").set_index("agent")
     moves = tables["moves"]
     for agent, row in whole.iterrows():
-        own = moves[moves["agent"] == agent]
-        assert row["loss_move"] == pytest.approx(own["loss"].mean())
-        assert row["loss_game"] == pytest.approx(own["loss"].sum() / 8)
+        of_agent = moves[moves["agent"] == agent]
+        assert row["loss_move"] == pytest.approx(of_agent["loss"].mean())
+        assert row["loss_game"] == pytest.approx(of_agent["loss"].sum() / 8)
         assert row["loss_game_low"] <= row["loss_game"] <= row["loss_game_high"]
     gap = tables["differences"].set_index("plies").loc["all", "difference"]
     bands = tables["differences"].query("plies != 'all'")
-    assert ("alphabeta loses most" in told) == (bands["difference_low"] > 0).any()
-    assert ("random loses most" in told) == (bands["difference_high"] < 0).any()
+    assert ("alphabeta loses most" in report) == (bands["difference_low"] > 0).any()
+    assert ("random loses most" in report) == (bands["difference_high"] < 0).any()
     by_game = whole["loss_game"]
     assert gap == pytest.approx(by_game["alphabeta"] - by_game["random"])
     assert moves["microseconds"].notna().all()
@@ -140,10 +140,10 @@ def test_profiles_count_games_without_moves() -> None:
     ]
     columns = "game opening agent result ply loss microseconds depth"
     moves = pd.DataFrame(rows, columns=columns.split())
-    found = loss_profile(moves, ["ann", "bob"], 8).set_index(["agent", "result", "plies"])
-    assert found.loc[("ann", ALL, ALL), ["moves", "games", "loss_game"]].tolist() == [2, 3, 1]
-    assert found.loc[("ann", "won", "8-15"), ["loss_move", "depth"]].tolist() == [1.5, 6]
-    assert found.loc[("bob", "lost", ALL), ["moves", "games", "loss_game"]].tolist() == [1, 2, 2]
+    profile = loss_profile(moves, ["ann", "bob"], 8).set_index(["agent", "result", "plies"])
+    assert profile.loc[("ann", ALL, ALL), ["moves", "games", "loss_game"]].tolist() == [2, 3, 1]
+    assert profile.loc[("ann", "won", "8-15"), ["loss_move", "depth"]].tolist() == [1.5, 6]
+    assert profile.loc[("bob", "lost", ALL), ["moves", "games", "loss_game"]].tolist() == [1, 2, 2]
     gaps = difference_profile(moves, ["ann", "bob"], 8).set_index("plies")["difference"]
     assert gaps.tolist() == pytest.approx([-1 / 3, -1, -4 / 3])
 
@@ -153,9 +153,6 @@ def test_a_run_that_cannot_be_judged_is_refused(tmp_path: Path, agents: str, sai
     refused = pytest.raises(ValueError, match=f"^study losses: .*{said}")
     with handmade(tmp_path / "record.sqlite", agents), refused:
         pieces_of(StudyPlan("losses", Losses(), {}, None), tmp_path)
-
-
-# ------------------------------------------------------------------ the study of errors
 
 
 @pytest.fixture(scope="module")
@@ -181,8 +178,8 @@ def test_losses_are_those_of_perfect_play(folder: Path) -> None:
 
 
 def test_it_is_said_in_words_and_a_figure(folder: Path) -> None:
-    told = (folder / "report.md").read_text()
-    assert "alphabeta made the best" in told and "All moves come from 3 openings" in told
+    report = (folder / "report.md").read_text()
+    assert "alphabeta made the best" in report and "All moves come from 3 openings" in report
     assert (folder / "games" / "record.sqlite").is_file()
     profile = studies.load(folder)["errors"]
     costly = costliest(studies.load(folder)["moves"], 2)
@@ -210,8 +207,8 @@ def test_a_run_is_judged_with_its_own_agents(recorded_duel: Path, tmp_path: Path
 def test_a_turning_move_changes_the_outcome() -> None:
     solver = EndgameSolver(1)
     position = Position.start("mini4")  # which Black loses by 10, whatever the first move is
-    about = judged(position, position.moves[0], solver)
-    assert (about["score"], about["loss"], about["turning"]) == (-10, 0, False)
+    row = judged(position, position.moves[0], solver)
+    assert (row["score"], row["loss"], row["turning"]) == (-10, 0, False)
 
 
 MOVES = pd.DataFrame(
@@ -221,10 +218,15 @@ MOVES = pd.DataFrame(
 
 
 def test_profile_has_shares_that_stay_within_0_and_1() -> None:
-    found = error_profile(MOVES.assign(agent="one")).set_index("empties")
-    assert found.loc[ALL, ["moves", "openings", "loss"]].tolist() == [3, 2, 2]
-    assert found.loc[2, ["moves", "loss", "best_share", "turning_share"]].tolist() == [2, 3, 0, 0.5]
-    shares = found.loc[[ALL, 2], [name for name in found if "share" in name]].to_numpy()
+    profile = error_profile(MOVES.assign(agent="one")).set_index("empties")
+    assert profile.loc[ALL, ["moves", "openings", "loss"]].tolist() == [3, 2, 2]
+    assert profile.loc[2, ["moves", "loss", "best_share", "turning_share"]].tolist() == [
+        2,
+        3,
+        0,
+        0.5,
+    ]
+    shares = profile.loc[[ALL, 2], [name for name in profile if "share" in name]].to_numpy()
     assert ((shares >= 0) & (shares <= 1)).all()
 
 

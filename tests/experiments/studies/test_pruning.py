@@ -44,17 +44,17 @@ def test_searches_stand_between_minimax_and_the_smallest_tree(folder: Path) -> N
     assert table.loc[table["depth"] == 1, "efficiency"].isna().all()
     assert alphabeta.loc[alphabeta["depth"] == 3, "efficiency"].between(0, 1).all()
     assert {"nodes", "made", "evaluations", "leaves", "cutoffs", "first_move_cutoffs"} <= set(table)
-    found = tables["pruning"]
-    whole = found[(found["phase"] == ALL) & (found["depth"] == 3)].set_index("agent")
+    costs = tables["pruning"]
+    whole = costs[(costs["phase"] == ALL) & (costs["depth"] == 3)].set_index("agent")
     assert list(whole.loc[[MINIMAX, FLOOR], "efficiency"]) == [0, 1]
     assert whole.loc[MINIMAX, "nodes_share"] == 1
     assert whole["positions"].eq(6).all()
     assert whole.loc[FLOOR, "ebf"] < whole.loc["pvs", "ebf"] < whole.loc[MINIMAX, "ebf"]
-    told, page = ((folder / f"report.{ending}").read_text() for ending in ("md", "html"))
-    assert "the fewest leaves" in told and "with an efficiency of" in told
-    assert "All 36 searches" in told
+    report, page = ((folder / f"report.{ending}").read_text() for ending in ("md", "html"))
+    assert "the fewest leaves" in report and "with an efficiency of" in report
+    assert "All 36 searches" in report
     for name in ("tree_sizes", "efficiency", "branching"):
-        assert f"(report.html#figure-{name})" in told and f'id="figure-{name}"' in page
+        assert f"(report.html#figure-{name})" in report and f'id="figure-{name}"' in page
 
 
 @pytest.mark.integration
@@ -68,8 +68,8 @@ def test_the_tree_of_a_search_from_outside_is_refused(tmp_path: Path) -> None:
 def test_positions_come_from_the_games_of_a_run(recorded_duel: Path, tmp_path: Path) -> None:
     words = [*PARTS, "study.positions=3", "study.depths=[2]", f"study.run={recorded_duel}"]
     _, folder = made(tmp_path, "study", "pruning", *words, "figures=false")
-    found = studies.load(folder)["positions"]
-    assert len(found) == 9 and found["position"].is_unique
+    positions = studies.load(folder)["positions"]
+    assert len(positions) == 9 and positions["position"].is_unique
     assert "ruleset=standard" in told(
         "study", "pruning", *words, "ruleset=mini6", "evaluation=disc_count", code=2
     )
@@ -81,16 +81,16 @@ def test_positions_may_be_those_of_a_file(tmp_path: Path) -> None:
     words = f"openings=file openings.file={tmp_path}/suite.txt study.play_out=false"
     words += f" study.depths=[2] figures=false results={tmp_path}"
     result = studies.make("pruning", *PARTS, *words.split(), quiet=True)
-    found = studies.load(result.folder)["positions"]
-    assert set(found["position"]) == {lines[0], Position.from_transcript(lines[1]).to_obf()}
+    positions = studies.load(result.folder)["positions"]
+    assert set(positions["position"]) == {lines[0], Position.from_transcript(lines[1]).to_obf()}
 
 
 def frames(values: list[int]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Two positions, one agent, with these values; minimax's is 5."""
-    about = {"opening": ["a", "b"], "phase": ["opening"] * 2, "depth": [2, 2], "piece": [0, 1]}
+    keys = {"opening": ["a", "b"], "phase": ["opening"] * 2, "depth": [2, 2], "piece": [0, 1]}
     counts = {"nodes": [100, 10], "leaves": [81, 9], "evaluations": 9, "cutoffs": [0, 4]}
     rest = {"first_move_cutoffs": 1, "table_returns": 0, "made": 0, "seconds": 0.1}
-    shared = pd.DataFrame({**about, **counts, **rest, "evaluation": "x", "selective": False})
+    shared = pd.DataFrame({**keys, **counts, **rest, "evaluation": "x", "selective": False})
     agent = shared.assign(agent="one", leaves=[9, 9], value=values, solved=False)
     return agent, shared.assign(agent=MINIMAX, value=5, smallest=[1, 9])
 
@@ -99,10 +99,10 @@ def test_efficiency_goes_by_logarithms_and_is_blank_where_nothing_can_be_left_ou
     searches, trees = frames([5, 5])
     table = compared(searches, trees)
     np.testing.assert_allclose(table["efficiency"], [0.5, np.nan])
-    found = summary(table, trees).set_index("agent")
-    assert found.loc["one", "efficiency"] == pytest.approx(0.5)
-    assert found.loc["one", "ebf"] == pytest.approx(3)
-    assert found.loc["one", "first_move_share"] == pytest.approx(2 / 4)
+    costs = summary(table, trees).set_index("agent")
+    assert costs.loc["one", "efficiency"] == pytest.approx(0.5)
+    assert costs.loc["one", "ebf"] == pytest.approx(3)
+    assert costs.loc["one", "first_move_share"] == pytest.approx(2 / 4)
     assert unequal(table).empty
 
 
@@ -110,8 +110,8 @@ def test_one_slow_first_search_does_not_make_the_time() -> None:
     searches, trees = frames([5, 5])
     more = [searches.assign(piece=piece) for piece in (2, 4)]
     slow = pd.concat([searches.assign(seconds=[9.0, 0.1]), *more], ignore_index=True)
-    found = summary(compared(slow, trees), trees).set_index("agent")
-    assert found.loc["one", "seconds"] == 0.1
+    costs = summary(compared(slow, trees), trees).set_index("agent")
+    assert costs.loc["one", "seconds"] == 0.1
 
 
 def test_a_wrong_value_is_found_unless_the_search_may_have_it() -> None:

@@ -106,12 +106,11 @@ def test_a_study_of_matches_asks_for_runs_until_it_has_all(folder: Path) -> None
     assert "Games: [4, 2]." in told("resume", where, "--trust", code=1)
 
 
-def test_what_is_no_study_is_told(tmp_path: Path) -> None:
+def test_a_damaged_record_and_no_study_are_told_in_a_line(
+    recorded_study: Path, tmp_path: Path
+) -> None:
     with pytest.raises(ValueError, match="no folder of a study"):
         studies.load(tmp_path)
-
-
-def test_a_damaged_record_is_told_in_a_line(recorded_study: Path, tmp_path: Path) -> None:
     where = copied(recorded_study, tmp_path)
     changed(where, "create trigger late after insert on pieces begin select 1; end")
     for words in (["resume", str(where)], ["watch", str(where), "--once"]):
@@ -142,9 +141,9 @@ def test_elo_by_doubling(tmp_path: Path, words: str) -> None:
     tables = load(folder)
     levels, gains = tables["levels"], tables["doublings"]
     assert sorted(levels["name"])[:2] == ["disc_count 1", "disc_count 2"]
-    own = levels[(levels["agent"] == "iago") & levels["bound"].isna()]
+    of_agent = levels[(levels["agent"] == "iago") & levels["bound"].isna()]
     gain = gains[(gains["agent"] == "iago") & (gains["effort"] == "depth")].iloc[0]
-    slope = np.polyfit(np.log2(own["level"]), own["elo"], 1)[0]
+    slope = np.polyfit(np.log2(of_agent["level"]), of_agent["elo"], 1)[0]
     assert gain["elo"] == pytest.approx(slope, abs=0.01)
     assert gain["low"] < gain["elo"] < gain["high"]
     assert "each doubling of depth" in (folder / "report.md").read_text()

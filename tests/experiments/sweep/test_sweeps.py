@@ -33,11 +33,11 @@ QUICK = ["agents=ab_mirror", "games=4", "executor=serial", "figures=none"]
 
 
 def test_crossed_and_zipped_keys() -> None:
-    found = composing.expand(
+    combinations = composing.expand(
         ["a=zip(1,2,3)", "group@first=x,y", "c=range(0,4,2)", "+b=zip(p,[q,r],null)"]
     )
     zipped = (("1", "p"), ("2", "[q,r]"), ("3", "null"))
-    assert found == [
+    assert combinations == [
         [f"group@first={first}", f"c={c}", f"a={a}", f"+b={b}"]
         for first in "xy"
         for c in (0, 2)
@@ -77,8 +77,8 @@ def test_one_table_and_one_report(tmp_path: Path) -> None:
     assert left["games_per_pairing"].tolist() == left["games"].tolist() == [2, 4]
     assert table["complete"].all()
     assert "varies games" in told("extend", folder, "games=8", code=2)
-    own = ["run", "score"]
-    pd.testing.assert_frame_equal(pd.read_csv(folder / "sweep.csv")[own], table[own])
+    columns = ["run", "score"]
+    pd.testing.assert_frame_equal(pd.read_csv(folder / "sweep.csv")[columns], table[columns])
     assert len(pd.read_parquet(folder / "sweep.parquet")) == len(table)
     page, text = ((folder / f"report.{ending}").read_text() for ending in ("html", "md"))
     assert " above " in text.split("\n\n")[2]
@@ -137,11 +137,11 @@ def test_elo_in_a_sweep_is_the_difference_that_each_run_reports(
     text = " ".join((folder / "report.md").read_text(encoding="utf-8").split())
     compared = table[table["agent"] != reference]
     for row, depth in zip(compared.itertuples(), (1, words[-1][-1]), strict=True):
-        own = (folder / str(row.run) / "report.md").read_text(encoding="utf-8")
+        report = (folder / str(row.run) / "report.md").read_text(encoding="utf-8")
         lead, sign = f"{row.elo:.0f} [{row.low:.0f}, {row.high:.0f}]", "+"
         if row.bound:
             lead, sign = f"{row.elo:.0f}", "more than +"
-        assert f"by {sign[:-1]}{lead} Elo" in own
+        assert f"by {sign[:-1]}{lead} Elo" in report
         assert f"{sign}{lead} at depth = {depth}" in text
         assert f"above {reference}, Elo: " in text
     assert (">" in set(compared["bound"])) is (reference == "random")
@@ -149,8 +149,8 @@ def test_elo_in_a_sweep_is_the_difference_that_each_run_reports(
 
 def test_no_line_leads_to_a_bound() -> None:
     elo = {"elo": [50.0, 300.0], "low": [40.0, 300.0], "high": [60.0, 300.0], "bound": ["", ">"]}
-    about = {"agent": "a", "games": 4, "split": False, "reference": "b"}
-    table = pd.DataFrame({"run": [0, 1], "depth": [1, 2], **elo, **about})
+    shared = {"agent": "a", "games": 4, "split": False, "reference": "b"}
+    table = pd.DataFrame({"run": [0, 1], "depth": [1, 2], **elo, **shared})
     (bars,) = sweep_chart(table, "elo", "depth").axes[0].containers
     assert np.isnan(bars.lines[0].get_ydata()).tolist() == [False, True]
 
@@ -184,7 +184,7 @@ def test_many_agents_are_rows_of_a_heat_map(other: str | None) -> None:
         drawn = lines[name].get_xdata().tolist(), lines[name].get_ydata().tolist()
         assert drawn == ([1, 2], [10, 100])
     grown = elo.chart.axes[-1].containers if not other else ()
-    assert [each.lines[0].get_ydata().tolist() for each in grown] == [
+    assert [bars.lines[0].get_ydata().tolist() for bars in grown] == [
         [10 * number + 1, 10 * number + 2] for number in range(len(grown))
     ]
 
@@ -264,14 +264,14 @@ def test_a_sweep_that_is_being_played_is_watched(tmp_path: Path, monkeypatch: Pa
     whole = runs.run
 
     def watched(plan: Any, command: str, console: Console, folder: Path, **more: Any) -> Any:
-        found = whole(plan, command, console, folder, **more)
+        result = whole(plan, command, console, folder, **more)
         wide = Console(width=100)
         with locked(folder), wide.capture() as shown:
             screen, ended = SweepKind().look(folder.parent, wide)
             wide.print(screen)
         assert not ended
         seen.append(" ".join(shown.get().split()))
-        return found
+        return result
 
     monkeypatch.setattr(runs, "run", watched)
     assert main(["run", "-m", *QUICK, "depth=1,2", f"results={tmp_path}"]) == 0
