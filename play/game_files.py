@@ -110,7 +110,7 @@ class ReadGame:
 def read_game(
     content: bytes, source: str, rules: Ruleset, number: int | None, tell: Tell, ending: str = ""
 ) -> ReadGame:
-    """Return a game of any notation: of a saved one, or as :mod:`game_archives` has them.
+    """Return a game of any notation: a saved one, or one that :func:`games_of` reads.
 
     source: where the content comes from. rules: of games that do not tell theirs. number: of the
     game, from 1; None for the last. tell: gets a line on each game that cannot be read. ending: of

@@ -75,7 +75,7 @@ def game_of_run(folder: Path, number: int) -> ReadGame:
 
 
 def open_game(path: Path, number: int | None, rules: Ruleset, tell: Tell) -> ReadGame:
-    """Return a game of a run, from 0, or of a file, see :func:`game_files.read_game`. Raises
+    """Return a game of a run, from 0, or of a file, see :func:`play.game_files.read_game`. Raises
     ConfigError."""
     if path.is_dir() or path.suffix == ".sqlite":
         return game_of_run(path, number or 0)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
+import sys
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
@@ -236,6 +237,88 @@ def test_files_are_opened_in_one_place() -> None:
         if isinstance(node, ast.Call) and _opens(node)
     }
     assert not found - set(" ".join(OPENED_ELSEWHERE).split())
+
+
+REFERENCE = re.compile(r":(?:class|func|mod|meth|attr|data):`~?([\w.]+)`")
+
+
+def defined_by(node: ast.AST) -> str:
+    """Return the name that a node gives to a function, class, parameter or variable, or ``""``."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return node.name
+    if isinstance(node, ast.arg):
+        return node.arg
+    is_stored = isinstance(getattr(node, "ctx", None), ast.Store)
+    return getattr(node, "attr", getattr(node, "id", "")) if is_stored else ""
+
+
+def _targets(tree: ast.AST, in_function: bool = False) -> Iterator[tuple[str, ast.AST | str]]:
+    """All names that a tree imports (each with the name it has there), defines or stores; but no
+    variables of functions."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            prefix = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            yield from ((alias.asname or alias.name, prefix + alias.name) for alias in node.names)
+        elif not (in_function and isinstance(node, ast.Name | ast.arg)):
+            yield defined_by(node), node
+        yield from _targets(node, in_function or isinstance(node, ast.FunctionDef))
+
+
+@functools.cache
+def targets(module: str, class_: ast.ClassDef | None = None) -> dict[str, ast.AST | str]:
+    return dict(_targets(class_ or nodes_of(module)[0]))
+
+
+def resolves(name: str, module: str, class_: ast.ClassDef | None = None) -> bool:
+    """Return True if a module, or a class in it, has this name; or ``a.b`` with b in a."""
+    first, _, rest = name.partition(".")
+    target = targets(module, class_).get(first)
+    if isinstance(target, str):
+        return is_absolute(f"{target}.{rest}".rstrip("."))
+    if target is None:  # a base class may have it
+        bases = [ast.unparse(base).partition("[")[0] for base in class_.bases] if class_ else []
+        return any(resolves(f"{base}.{name}", module) for base in bases)
+    return not rest or (isinstance(target, ast.ClassDef) and resolves(rest, module, target))
+
+
+def is_absolute(name: str) -> bool:
+    """Return True for the dotted name of something in the lab, or of another library."""
+    words = name.removeprefix(f"{LAB}.").split(".")
+    for end in range(len(words), 0, -1):
+        if (module := ".".join((LAB, *words[:end]))) in FILES:
+            return end == len(words) or resolves(".".join(words[end:]), module)
+    return name.partition(".")[0] != LAB and words[0] not in ORDER
+
+
+def test_references_in_docstrings_lead_somewhere() -> None:
+    references = {
+        (module, name)
+        for module, path in FILES.items()
+        for name in REFERENCE.findall(path.read_text(encoding="utf-8"))
+    }
+    assert len(references) > 200
+    libraries = {*ORDER, LAB, *sys.stdlib_module_names}
+    assert not [
+        f"{module}: {name}"
+        for module, name in sorted(references)
+        if not resolves(name, module)
+        and not (name.partition(".")[0] in libraries and is_absolute(name))
+    ]
+
+
+DIALECT = {"found", "each", "place", "about", "told", "own", "asked", "kept"}
+MOST_DIALECT = 2046
+"""So many names are still of the dialect. Write the noun or verb of the field instead."""
+
+
+def test_names_are_words_of_the_field() -> None:
+    beside = (
+        path for room in ("tests", "benchmarks", "docs") for path in (ROOT / room).rglob("*.py")
+    )
+    trees = [nodes_of(module)[0] for module in FILES]
+    trees += [ast.parse(path.read_text(encoding="utf-8")) for path in beside]
+    names = [defined_by(node).strip("_") for tree in trees for node in ast.walk(tree)]
+    assert sum(name in DIALECT for name in names) <= MOST_DIALECT
 
 
 def test_the_way_from_a_command_to_its_report_names_files_that_are_there() -> None:

@@ -305,8 +305,8 @@ class TrainingContext:
 
     def note(self, **numbers: float | int | str) -> None:
         """Add a row to the history: a step, losses, fitness. The report draws its curves.
-        ``minutes`` is added. Rows after the last :meth:`keep` are lost in an interruption, and made
-        again after it."""
+        ``minutes`` is added. Rows after the last :meth:`save_checkpoint` are lost in an
+        interruption, and made again after it."""
         self.history.append({**numbers, "minutes": round(self.spent, 4)})
 
     # ------------------------------------------------------------------ keeping

@@ -262,8 +262,7 @@ class AgentProxy:
         self._answer(START_SECONDS, ["prepare"])
 
     def _how_it_ended(self) -> int | str | None:
-        """Return the exit code of its process in words, see :meth:`ForkedProcess.exit_code`, or
-        another reason."""
+        """Return how its process has ended: its exit code, negative for a signal, or words."""
         assert self._process is not None
         if not self._process.has_ended(within=_END_SECONDS):
             return "it has closed the line to its supervisor, or does not listen"

@@ -80,8 +80,8 @@ class RunFacts:
 
     @cached_property
     def standings(self) -> pd.DataFrame:
-        """See :func:`experiments.report.standings.standings` and :func:`~.standings.ranked`. Where
-        the question is of costs, the agent with the fewest nodes is the first."""
+        """See :func:`experiments.report.standings.standings` and :func:`ranked`. Where the question
+        is of costs, the agent with the fewest nodes is the first."""
         table = standings(self.record, self.parts)
         if self.question is Question.COST and len(self.parts) == 1 and not order_note(table):
             table = table.sort_values("nodes_per_move", kind="stable", ignore_index=True)
