@@ -55,7 +55,7 @@ def read_engine(words: Sequence[str], folders: Sequence[str]) -> tuple[GameSetup
         table = read(seated, folders)
     except ConfigError as error:
         raise ConfigError(re.sub(rf"\b{_SEAT}\b(?=[.=@]| is )", "agent", str(error))) from None
-    player = next(each for color, each in table.players.items() if color.value == _SEAT)
+    player = next(who for color, who in table.players.items() if color.value == _SEAT)
     if player.is_human:
         raise ConfigError("agent=human: an agent is needed")
     said = {word.partition("=")[0].lstrip("+") for word in words}

@@ -48,9 +48,9 @@ class GtpClock:
         if moves == 0 and seconds <= 0 and self.moves:
             seconds, moves = self.period, self.moves
         if moves:
-            own = seconds / moves
-            own = max(own / 2, own - _MARGIN)
-            return replace(given, seconds=min(own, given.seconds or own), clock=None)
+            share = seconds / moves
+            share = max(share / 2, share - _MARGIN)
+            return replace(given, seconds=min(share, given.seconds or share), clock=None)
         if given.seconds is not None:
             return given if given.seconds < seconds else replace(given, seconds=seconds / 2)
         return replace(given, clock=max(seconds - _MARGIN, seconds / 2))
@@ -128,7 +128,7 @@ class GtpServer:
     # ------------------------------------------------------------------ the board
 
     def do_boardsize(self, size: str) -> str:
-        rules = [each for each in RULESETS.values() if str(each.side) == size]
+        rules = [rule for rule in RULESETS.values() if str(rule.side) == size]
         if not rules:
             raise GtpFailure("unacceptable size")
         if self._game.start.ruleset.side != rules[0].side:
@@ -219,7 +219,7 @@ class GtpServer:
     def _pass_if_left_out(
         self, side: Color, move: int | None, game: GameState | None = None
     ) -> None:
-        """Make the pass that a controller may leave out; raises Failure if it is not the side's
+        """Make the pass that a controller may leave out; raises GtpFailure if it is not the side's
         turn."""
         game = game or self._game
         position = game.position
@@ -237,10 +237,10 @@ class GtpServer:
     # ------------------------------------------------------------------ time
 
     def do_time_settings(self, main: str, period: str, moves: str) -> str:
-        seconds, own, count = (self._number(word) for word in (main, period, moves))
+        seconds, period_seconds, count = (self._number(word) for word in (main, period, moves))
         # A period of time for no moves means no limit at all.
-        endless = own > 0 and count == 0
-        self._clock = None if endless else GtpClock(seconds, own, int(count), {})
+        endless = period_seconds > 0 and count == 0
+        self._clock = None if endless else GtpClock(seconds, period_seconds, int(count), {})
         return ""
 
     def do_time_left(self, color: str, seconds: str, moves: str) -> str:

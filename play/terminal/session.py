@@ -163,9 +163,9 @@ class TerminalSession:
         """The side to move has no move: say so, and pass."""
         position = self.game.position
         name, other = position.to_move.value.capitalize(), position.to_move.other.value.capitalize()
-        told = written(PASS, position.to_move, position.ruleset)
+        passing = written(PASS, position.to_move, position.ruleset)
         self.screen.say()
-        self.screen.say(f"{name} has no move and must pass: {told}. {other} is to move.", "bold")
+        self.screen.say(f"{name} has no move and must pass: {passing}. {other} is to move.", "bold")
         self.game.play(PASS, described(self.seats.of(position.to_move)))
         self.save_record()
         self.show_board()
@@ -196,10 +196,10 @@ class TerminalSession:
             if (pruned := self.seats.pruned.get(color)) is not None:
                 other = opposite(player, pruned)
                 compare(self.screen, self.thinkers, other, self.game, turn, self._seed_of(color))
-            asked, self.debug_once = self.debug_once or self.debug, None
-            if asked.on:
+            options, self.debug_once = self.debug_once or self.debug, None
+            if options.on:
                 agent = self.thinkers.of(player, color.value).agent
-                show_tree(self.screen, self.thinkers.limits, agent, turn, asked)
+                show_tree(self.screen, self.thinkers.limits, agent, turn, options)
             self.game.turns.append(turn)
             self._made(turn)
 
@@ -207,13 +207,13 @@ class TerminalSession:
         return 2 * self.seed + (color is Color.WHITE)
 
     @contextmanager
-    def stoppable(self, told: str) -> Iterator[None]:
+    def stoppable(self, message: str) -> Iterator[None]:
         """Let Ctrl-C stop the block, and nothing else."""
         try:
             yield
         except KeyboardInterrupt:
             self.screen.say()
-            self.screen.say(f"{told} 'go' lets it think again.")
+            self.screen.say(f"{message} 'go' lets it think again.")
 
     def _state(self, name: str, turn: PlayedTurn) -> None:
         rules = turn.before.ruleset

@@ -60,8 +60,8 @@ class PlainData(Constraint):
 
 def _is_plain(value: object, depth: int) -> bool:
     if isinstance(value, dict | list):
-        each = value.values() if isinstance(value, dict) else value
-        return depth > 0 and len(value) <= 100 and all(_is_plain(one, depth - 1) for one in each)
+        parts = value.values() if isinstance(value, dict) else value
+        return depth > 0 and len(value) <= 100 and all(_is_plain(one, depth - 1) for one in parts)
     if isinstance(value, int | float):
         return abs(value) <= _LARGEST  # which infinity is not
     return value is None or isinstance(value, str)
@@ -267,7 +267,7 @@ class VisitNumbers(Constraint):
         return (
             isinstance(value, list)
             and len(value) <= 100
-            and all(isinstance(each, str) and VISIT.allows(each) for each in value)
+            and all(isinstance(number, str) and VISIT.allows(number) for number in value)
         )
 
 
@@ -338,12 +338,12 @@ def _no_constant(word: str) -> None:
 
 def _made(kind: Any, where: str, content: Mapping[str, Any]) -> Any:
     """An object of a class from its fields; raises MessageError."""
-    known = {each.name: each for each in fields(kind)}
+    known = {field_.name: field_ for field_ in fields(kind)}
     for name in content:
         if name not in known:
             raise MessageError(f"{where} has no '{name:.30}'.{nearest(name, known)}")
-    for name, each in known.items():
-        if name not in content and each.default is MISSING and each.default_factory is MISSING:
+    for name, field_ in known.items():
+        if name not in content and field_.default is MISSING and field_.default_factory is MISSING:
             raise MessageError(f"{where}: {name} is missing")
     parts = {
         name: constraint.kind

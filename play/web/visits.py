@@ -92,7 +92,7 @@ class Visit:
     # ------------------------------------------------------------------ what happens
 
     def play(self, move: str, ply: int) -> None:
-        """A person's move; raises Refused, and the board stays."""
+        """A person's move; raises ActionRefused, and the board stays."""
         self._expect(ply)
         if self.game.is_over:
             raise ActionRefused("the game is over")
@@ -125,7 +125,7 @@ class Visit:
             raise ActionRefused("the game has gone on meanwhile; look again")
 
     def undo(self) -> None:
-        """Take back the last decision of a person, or of anybody where none plays; Refused."""
+        """Take back the last decision of a person, or of anyone where none plays; ActionRefused."""
         late = self.game.late
         if not self.game.take_back(self.humans if len(self.humans) == 1 else Color):
             raise ActionRefused("there is nothing to take back")
@@ -151,7 +151,7 @@ class Visit:
         self.playing = False
 
     def resign(self) -> None:
-        """A person gives up; Refused."""
+        """A person gives up; ActionRefused."""
         if self.game.is_over:
             raise ActionRefused("the game is over")
         if not self.humans:
@@ -169,7 +169,7 @@ class Visit:
         self.halted, self.trouble, self.steps = True, trouble, 0
 
     def go(self) -> None:
-        """Let the agent think again; Refused."""
+        """Let the agent think again; ActionRefused."""
         if self.game.is_over or self.to_move.is_human:
             raise ActionRefused("no agent is to move")
         self._moved()
@@ -294,8 +294,8 @@ class Visits:
 
     def make_room(self) -> None:
         """Only the latest visits stay."""
-        kept = sorted(self.folder.glob("*.json"), key=_changed)
-        for path in kept[: max(0, len(kept) - self.table.settings.web.kept + 1)]:
+        files = sorted(self.folder.glob("*.json"), key=_changed)
+        for path in files[: max(0, len(files) - self.table.settings.web.kept + 1)]:
             with contextlib.suppress(OSError):
                 path.unlink()
 
