@@ -122,10 +122,10 @@ class Server:
     @contextmanager
     def line(self, origin: str | None = "", **headers: str) -> Iterator[Page]:
         """A line on which nothing was said yet. origin: empty for this server's own pages."""
-        own = f"http://{self.host}" if origin == "" else origin
+        source = f"http://{self.host}" if origin == "" else origin
         with connect(
             f"ws://{self.host}/line",
-            origin=own,  # type: ignore[arg-type]
+            origin=source,  # type: ignore[arg-type]
             additional_headers=headers,
             open_timeout=_PATIENCE,
             max_size=None,

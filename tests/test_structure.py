@@ -20,7 +20,7 @@ from othello_lab.core.system.rooms import ROOMS
 
 ROOT = Path(__file__).resolve().parent.parent
 LAB = "othello_lab"
-ORDER = {room: place for place, room in enumerate(ROOMS)}
+ORDER = {room: number for number, room in enumerate(ROOMS)}
 MOST_FLOORS = 9  # of experiments/
 LOOSE = {"__init__", "__main__", "command_line", "config", "help"}  # files beside its rooms
 
@@ -96,7 +96,7 @@ def lines_of_rooms() -> dict[str, int]:
     owners: dict[Path, str] = {}
     for room, (places, _) in MOST_LINES.items():
         owners |= dict.fromkeys(
-            (path for place in places.split() for path in ROOT.glob(place)), room
+            (path for pattern in places.split() for path in ROOT.glob(pattern)), room
         )
     lines = dict.fromkeys(MOST_LINES, 0)
     for path, room in owners.items():
@@ -179,15 +179,15 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 
 def test_functions_can_be_read_in_one_go() -> None:
-    found = set()
+    long = set()
     for module in FILES:
         for node in nodes_of(module):
             if isinstance(node, ast.FunctionDef):
                 decorators = {getattr(d, "id", getattr(d, "attr", "")) for d in node.decorator_list}
                 lines = (node.end_lineno or 0) - node.lineno + 1
                 if lines > LONGEST and not decorators & {"kernel", "intrinsic"}:
-                    found.add(f"{module}.{node.name}")
-    assert not found
+                    long.add(f"{module}.{node.name}")
+    assert not long
 
 
 OPENED_ELSEWHERE = {
@@ -230,13 +230,13 @@ def _opens(call: ast.Call) -> bool:
 
 
 def test_files_are_opened_in_one_place() -> None:
-    found = {
+    opening = {
         module.removeprefix(f"{LAB}.")
         for module in FILES
         for node in nodes_of(module)
         if isinstance(node, ast.Call) and _opens(node)
     }
-    assert not found - set(" ".join(OPENED_ELSEWHERE).split())
+    assert not opening - set(" ".join(OPENED_ELSEWHERE).split())
 
 
 REFERENCE = re.compile(r":(?:class|func|mod|meth|attr|data):`~?([\w.]+)`")

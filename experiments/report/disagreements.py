@@ -68,10 +68,10 @@ class Judge:
 
 def judges_alike(agent: SearchAgent) -> bool:
     """Return True if an agent has the judge's evaluation, which may then favour its moves."""
-    about = load("agent", JUDGE)["evaluation"]
+    expected = load("agent", JUDGE)["evaluation"]
     evaluation = agent.evaluation
-    same = type(evaluation).__name__ == about["_target_"].rpartition(".")[2]
-    return same and getattr(evaluation, "weights", None) == about["weights"]
+    same = type(evaluation).__name__ == expected["_target_"].rpartition(".")[2]
+    return same and getattr(evaluation, "weights", None) == expected["weights"]
 
 
 def disagreements(record: Record, most: int, seed: int, depth: int) -> pd.DataFrame:
@@ -92,10 +92,10 @@ def disagreements(record: Record, most: int, seed: int, depth: int) -> pd.DataFr
     columns += [f"{what} of {name}" for what in ("move", "game", "value") for name in names]
     rows: list[list[Any]] = []
     if rules.side == SIDE and len(names) == 2:
-        found = sorted(_differing(record, seed), key=lambda item: item[0].to_obf())
-        chosen = np.random.default_rng([seed, _PURPOSE]).permutation(len(found))[:most]
+        differing = sorted(_differing(record, seed), key=lambda item: item[0].to_obf())
+        chosen = np.random.default_rng([seed, _PURPOSE]).permutation(len(differing))[:most]
         for number in sorted(chosen.tolist()):
-            position, choices = found[number]
+            position, choices = differing[number]
             both = [choices[agent] for agent in (0, 1)]
             values = [judge.value(position, choice.move) for choice in both]
             row = [position.to_obf(), position.discs - 3, both[0].opening, values[0] - values[1]]

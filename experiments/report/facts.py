@@ -26,7 +26,7 @@ from othello_lab.experiments.report.standings import (
     matches,
     pair_counts,
     ranked,
-    rated_as_asked,
+    rated_by_settings,
     same_positions,
     scores_by_colour,
     standings,
@@ -61,7 +61,7 @@ class RunFacts:
     @cached_property
     def parts(self) -> list[tuple[IntArray, Ratings]]:
         """See :func:`experiments.report.standings.rated_parts`."""
-        return rated_as_asked(self.record, self.plan.settings)
+        return rated_by_settings(self.record, self.plan.settings)
 
     @property
     def all_split(self) -> bool:
@@ -146,28 +146,30 @@ class RunFacts:
     def costs(self) -> pd.DataFrame | None:
         """Costs of each search on positions of the run; None unless asked for, or if a choice of
         searches has costs that follow from their depth alone."""
-        plan, asked = self.plan, self.plan.settings.searches
+        plan, wanted = self.plan, self.plan.settings.searches
         searchers = {
-            name: agent for name, agent in self.searchers.items() if agent.depth > 1 or asked.asked
+            name: agent for name, agent in self.searchers.items() if agent.depth > 1 or wanted.asked
         }
         limits = plan.limits
         limited = limits.timed or limits.nodes is not None or limits.depth is not None
         choices = [a for a in searchers.values() if isinstance(a, WindowSearch) and not a.bare]
-        if not searchers or not (asked.asked or (len(choices) >= 2 and not limited)):
+        if not searchers or not (wanted.asked or (len(choices) >= 2 and not limited)):
             return None
-        positions = searched_positions(self.record, asked.positions, plan.settings.seed)
+        positions = searched_positions(self.record, wanted.positions, plan.settings.seed)
         if not positions:
             return None
-        costs = search_costs(positions, searchers, asked.depths)
-        return compare_searches(costs, asked.baseline, plan.settings.seed)
+        costs = search_costs(positions, searchers, wanted.depths)
+        return compare_searches(costs, wanted.baseline, plan.settings.seed)
 
     @cached_property
     def late_moves(self) -> pd.DataFrame | None:
         """See :func:`experiments.report.late_moves.error_profile`; None unless asked for."""
-        asked, record = self.plan.settings.judging, self.record
-        if not asked.late:
+        judging, record = self.plan.settings.judging, self.record
+        if not judging.late:
             return None
-        judged_moves = judged_late_moves(record, asked.late, asked.empties, self.plan.settings.seed)
+        judged_moves = judged_late_moves(
+            record, judging.late, judging.empties, self.plan.settings.seed
+        )
         if judged_moves.empty:
             return None
         names = dict(zip(record.agents()["name"], self.names, strict=True))
@@ -177,11 +179,11 @@ class RunFacts:
     @cached_property
     def disagreements(self) -> pd.DataFrame | None:
         """See :func:`experiments.report.disagreements.disagreements`; None unless asked for."""
-        asked = self.plan.settings.judging
-        if not asked.disagreements:
+        judging = self.plan.settings.judging
+        if not judging.disagreements:
             return None
         seed = self.plan.settings.seed
-        return disagreements(self.record, asked.disagreements, seed, asked.depth)
+        return disagreements(self.record, judging.disagreements, seed, judging.depth)
 
     @cached_property
     def ends(self) -> list[tuple[int, int, str, str, int]]:

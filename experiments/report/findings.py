@@ -73,7 +73,7 @@ def findings(facts: RunFacts) -> Findings:
         *_about_late_moves(record, plan),
         *_about_starved(record, plan),
         *_about_ponder(record, plan),
-        *(f"{told} (see log.txt)." for told in about_forfeits(record)),
+        *(f"{forfeits} (see log.txt)." for forfeits in about_forfeits(record)),
         *_about_isolation(record, plan),
     ]
     return Findings([*[CHANGED] * record.was_changed(), *lead(facts)], remarks)
@@ -160,18 +160,18 @@ def repeated(matches: pd.DataFrame) -> Iterable[str]:
     """Yield a warning of pairs that repeat earlier ones move for move."""
     rows = matches[matches["pairs"] < matches["all_pairs"]]
     only = "only {:,} of their {:,} pairs are distinct".format
-    told = f"In {len(rows):,} pairings {only(rows['pairs'].sum(), rows['all_pairs'].sum())}"
-    told += " (matches.csv): they repeat earlier ones move for move"
+    sentence = f"In {len(rows):,} pairings {only(rows['pairs'].sum(), rows['all_pairs'].sum())}"
+    sentence += " (matches.csv): they repeat earlier ones move for move"
     if len(rows) <= FEW:
-        told = "; ".join(
+        sentence = "; ".join(
             f"of {row.agent} and {row.opponent} {only(row.pairs, row.all_pairs)}"
             for row in rows.itertuples()
         )
-        told = f"Pairs of games repeat earlier ones move for move: {told}"
+        sentence = f"Pairs of games repeat earlier ones move for move: {sentence}"
     exhausted = int((rows["pairs"] <= rows["openings"]).sum())
     why = f" In {counted(exhausted, 'pairing')} both play without chance and have no more openings."
     if len(rows):
-        yield f"{told}.{why * bool(exhausted)} Elo and all intervals count distinct pairs."
+        yield f"{sentence}.{why * bool(exhausted)} Elo and all intervals count distinct pairs."
 
 
 def _about_record(record: Record) -> Iterable[str]:
@@ -184,7 +184,9 @@ def _about_record(record: Record) -> Iterable[str]:
             f"{next(iter(skipped.values()))}: number {numbers}."
         )
     sessions = [json.loads(text) for text in record.sessions()["versions"]]
-    changed = sorted({change for each in sessions for change in differences(sessions[0], each)})
+    changed = sorted(
+        {change for versions in sessions for change in differences(sessions[0], versions)}
+    )
     if changed:
         yield (
             f"These games mix versions, since the run was resumed with --force: "
@@ -275,8 +277,8 @@ def _about_unused_time(facts: RunFacts) -> Iterable[str]:
     else:
         shares = moves.cpu_nanoseconds / 1e9 / limits.per_move
     for number, (name, agent) in enumerate(facts.plan.agents.items()):
-        own = {key: getattr(agent, key, None) for key in _ENDING}
-        words = ", ".join(f"{key} {value:,}" for key, value in own.items() if value is not None)
+        ends = {key: getattr(agent, key, None) for key in _ENDING}
+        words = ", ".join(f"{key} {value:,}" for key, value in ends.items() if value is not None)
         chosen = shares[middle & (moves.agent == number)]
         if words and len(chosen) and (share := float(np.median(chosen))) < _LEAST_USED:
             yield (

@@ -92,18 +92,18 @@ def late_games(
     rules = ruleset(record.head()["ruleset"])
     names = dict(record.rows("select agent, name from agents"))
     taken: Counter[str] = Counter()
-    found = []
+    games = []
     for number in drawn_games(record, seed):
         game = late_game(record, rules, names, number, empties)
         if most != "all":
             wanted = {name for name in names.values() if taken[name] < int(most)}
-            game = game._replace(moves=[each for each in game.moves if each.agent in wanted])
+            game = game._replace(moves=[move for move in game.moves if move.agent in wanted])
             if not wanted:
                 break
-        taken.update(each.agent for each in game.moves)
+        taken.update(move.agent for move in game.moves)
         if game.moves:
-            found.append(game)
-    return found
+            games.append(game)
+    return games
 
 
 def late_game(
@@ -113,12 +113,12 @@ def late_game(
     ((black, white, text, transcript),) = record.rows(
         "select black, white, opening, transcript from games where game = ?", [number]
     )
-    found = []
+    moves = []
     for _, position, move in chosen_moves(rules, text, transcript):
         if position.empties <= empties:
             player = black if position.to_move.value == "black" else white
-            found.append(LateMove(names[player], position.to_obf(), move))
-    return LateGame(rules.name, number, text, found)
+            moves.append(LateMove(names[player], position.to_obf(), move))
+    return LateGame(rules.name, number, text, moves)
 
 
 def judged(position: Position, move: int, solver: EndgameSolver) -> dict[str, Any]:
@@ -148,10 +148,10 @@ def judged_moves(game: LateGame[LateMove], solver: EndgameSolver) -> list[dict[s
     """Return a row for each late move of a game, see :func:`judged`."""
     rules = ruleset(game.ruleset)
     rows = []
-    for each in game.moves:
-        position = Position.from_obf(each.line, rules)
-        about = {"game": game.game, "opening": game.opening, "agent": each.agent}
-        rows.append({**about, "empties": position.empties, **judged(position, each.move, solver)})
+    for late in game.moves:
+        position = Position.from_obf(late.line, rules)
+        columns = {"game": game.game, "opening": game.opening, "agent": late.agent}
+        rows.append({**columns, "empties": position.empties, **judged(position, late.move, solver)})
     return rows
 
 
@@ -190,9 +190,9 @@ def error_profile(moves: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
                 mean = mean_interval(group[column], group["opening"], seed, within)
                 row |= mean_columns(name, mean)
             rows.append(row)
-    found = pd.DataFrame(rows)
-    whole = found[found["empties"] == ALL].sort_values("loss", kind="stable")
-    return by_agent(found, whole["agent"].tolist()).reset_index(drop=True)
+    profile = pd.DataFrame(rows)
+    whole = profile[profile["empties"] == ALL].sort_values("loss", kind="stable")
+    return by_agent(profile, whole["agent"].tolist()).reset_index(drop=True)
 
 
 def mean_columns(name: str, mean: Mean) -> dict[str, float]:

@@ -264,10 +264,10 @@ def mailbox(path: Path, _: Choose) -> None:
 
 def learn_from(path: Path, choose: Choose) -> None:
     """Read a file's games as a training does; what it tells has one line each."""
-    told: list[str] = []
+    lines: list[str] = []
     rules = "standard" if path.suffix == ".wtb" else choose(NAMES)
-    read_games([path], ruleset(rules), choose([True, False]), told.append)
-    assert not any("\n" in line for line in told)
+    read_games([path], ruleset(rules), choose([True, False]), lines.append)
+    assert not any("\n" in line for line in lines)
 
 
 def wthor() -> bytes:
@@ -279,10 +279,10 @@ def visit() -> str:
     """A game that a page has stored."""
     players = {color: {"name": "human", "agent": None} for color in ("black", "white")}
     clock = {"per": "move", "seconds": 10, "left": {"black": 5.0, "white": 5.0}}
-    about = {"series": None, "clock": clock, "halted": False, "trouble": "", "delay": 0.6}
+    data = {"series": None, "clock": clock, "halted": False, "trouble": "", "delay": 0.6}
     game = game_data(game_of(TRANSCRIPT[:8], ruleset("standard")))
-    about |= {"format": 1, "game": game, "players": players, "seed": 1, "playing": True}
-    return json.dumps(about)
+    data |= {"format": 1, "game": game, "players": players, "seed": 1, "playing": True}
+    return json.dumps(data)
 
 
 def settings_in(path: Path) -> dict[Any, Any] | None:
@@ -320,10 +320,10 @@ def option(path: Path, _: Choose) -> None:
 def note_beside_a_submission(path: Path, _: Choose) -> None:
     """It refuses its own program at most."""
     path.with_suffix("").write_text("#!/bin/sh\n")
-    ((name, about),) = submissions(str(path.parent)).items()
+    ((name, note),) = submissions(str(path.parent)).items()
     assert name == "anna"
-    assert "\n" not in about.get("problem", "")
-    for text in about.values():
+    assert "\n" not in note.get("problem", "")
+    for text in note.values():
         text.encode()
 
 
@@ -367,10 +367,10 @@ def weights(path: Path) -> bytes:
 
 def read_weights(path: Path, choose: Choose) -> None:
     """Their hash fits now and then."""
-    about = path.with_suffix(".yaml")
+    description = path.with_suffix(".yaml")
     if choose([True, False]):
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        about.write_text(re.sub("[0-9a-f]{64}", digest, about.read_text()))
+        description.write_text(re.sub("[0-9a-f]{64}", digest, description.read_text()))
     LearnedWeights.read(path, "kind", 2, ["first"])
 
 
@@ -472,9 +472,11 @@ def test_arrays_of_weights(name: str, inputs: int) -> None:
         ):
             alter = data.draw(st.sampled_from(ALTERED))
             arrays[key] = alter(arrays[key], chosen(data))
-        about = data.draw(st.sampled_from([{}, *({"side": side} for side in (8, 6, 7, None, "x"))]))
+        side_of_board = data.draw(
+            st.sampled_from([{}, *({"side": side} for side in (8, 6, 7, None, "x"))])
+        )
         weights = LearnedWeights(
-            whole.kind, whole.version, whole.unit, arrays, dict(whole.about) | about
+            whole.kind, whole.version, whole.unit, arrays, dict(whole.about) | side_of_board
         )
 
         def value() -> None:

@@ -89,15 +89,15 @@ def wrong(attacked: Path, plain: Path, names: list[str]) -> Iterator[str]:
     assert are["skipped"] == []
     for expected in should["games"]:
         game = dict(zip(GAME, expected, strict=False))
-        found = next(row for row in are["games"] if row[0] == game["game"])
+        attacked_game = next(row for row in are["games"] if row[0] == game["game"])
         moves, usual = (
             [row for row in rows["moves"] if row[0] == game["game"]] for rows in (are, should)
         )
         name = next(n for n, number in numbers.items() if number == max(expected[2:4]))
         ends = KINDS[name].end if name in names else FINISHED
-        ended = dict(zip(GAME, found, strict=False))
+        ended = dict(zip(GAME, attacked_game, strict=False))
         where = f"{name}, {'black' if game['black'] == numbers[name] else 'white'}"
-        if ends in (FINISHED, ANYHOW) and (found, moves) == (expected, usual):
+        if ends in (FINISHED, ANYHOW) and (attacked_game, moves) == (expected, usual):
             continue
         if ends == FINISHED:
             yield f"{where}: {ended} is not {game}"
@@ -121,8 +121,8 @@ def check(folder: Path, sort: str, names: list[str]) -> None:
     hostile = {}
     for name in names:
         (notes / name).mkdir(parents=True)
-        about = {"kind": name, "notes": str(notes / name)}
-        hostile[name] = {"_target_": "attacks.hostile.Hostile", **about}
+        settings = {"kind": name, "notes": str(notes / name)}
+        hostile[name] = {"_target_": "attacks.hostile.Hostile", **settings}
     common = {"honest": GREEDY, "bystander": RANDOM}
     with adopted() as orphans:
         attacked, printed = played(folder / "attacked", common | hostile, words)
@@ -175,10 +175,10 @@ def test_all_kinds(tmp_path: Path, part: int, sort: str) -> None:
 
 def test_nobody_is_blamed_if_the_system_has_no_process_to_give(tmp_path: Path) -> None:
     """Two forks of three fail."""
-    forked, asked = agent_proxy.ConfinedProcess, itertools.count(1)
+    forked, calls = agent_proxy.ConfinedProcess, itertools.count(1)
 
     def flaky(*arguments: Any, **more: Any) -> agent_proxy.ConfinedProcess:
-        if next(asked) % 3:
+        if next(calls) % 3:
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         return forked(*arguments, **more)
 

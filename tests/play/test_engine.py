@@ -51,17 +51,17 @@ def test_a_file_has_all_its_commands_done(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("protocol", "asked", "said"),
+    ("protocol", "request", "said"),
     [("gtp", "genmove b", r"= [A-H][1-8]\n\n=\n\n"), ("nboard", "ping 1", r"pong 1\n")],
 )
 def test_nothing_but_answers_goes_to_the_output(
     protocol: str,
-    asked: str,
+    request: str,
     said: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{asked}\nquit\n"))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{request}\nquit\n"))
     assert room_main("play", [protocol, "agent=alphabeta", "agent.depth=2"]) == 0
     assert re.fullmatch(said, capsys.readouterr().out)
 
@@ -70,8 +70,8 @@ def test_an_agent_stops_for_an_urgent_command(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("othello_lab.play.agent_process.SURE_SECONDS", 0)
     table, player = read_engine(DEEP.split(), [])
     output = io.StringIO()
-    asked = AgentProcesses(table.rules, table.limits, 60, lambda said: None, "", lambda: True)
-    with asked as thinkers:
+    processes = AgentProcesses(table.rules, table.limits, 60, lambda said: None, "", lambda: True)
+    with processes as thinkers:
         server = GtpServer(table, player, thinkers)
         assert str(server.answer("3 genmove b")).startswith("?3 no move")
         assert server.answer("4 play b d3") == "=4\n\n"
@@ -83,17 +83,17 @@ def test_an_agent_stops_for_an_urgent_command(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.integration
 @pytest.mark.parametrize(
-    ("protocol", "asked", "urgent", "answer"),
+    ("protocol", "request", "urgent", "answer"),
     [("gtp", "1 genmove b", "2 quit", "=2"), ("nboard", "go", "ping 7", "pong 7")],
 )
 def test_an_urgent_command_is_answered_while_an_agent_thinks(
-    protocol: str, asked: str, urgent: str, answer: str
+    protocol: str, request: str, urgent: str, answer: str
 ) -> None:
     engine = Program(f"{sys.executable} -m play {protocol} {DEEP}")
     engine.start()
     engine.send("name" if protocol == "gtp" else "ping 1")
     engine.receive(300)  # it may have to compile
-    engine.send(asked)
+    engine.send(request)
     engine.read_output(2)
     engine.send(urgent)
     while engine.receive(60) != answer:
@@ -104,9 +104,11 @@ def test_an_urgent_command_is_answered_while_an_agent_thinks(
 @pytest.mark.integration
 @pytest.mark.parametrize("words", ["gtp genmove b", "nboard hint 1"])
 def test_the_end_of_the_input_ends_an_engine(words: str) -> None:
-    protocol, _, asked = words.partition(" ")
+    protocol, _, request = words.partition(" ")
     command = [sys.executable, "-m", "play", protocol, *DEEP.split()]
-    ended = subprocess.run(command, input=f"{asked}\n", text=True, capture_output=True, timeout=300)
+    ended = subprocess.run(
+        command, input=f"{request}\n", text=True, capture_output=True, timeout=300
+    )
     assert ended.returncode == 0 and "Traceback" not in ended.stderr
 
 
@@ -150,8 +152,8 @@ def test_a_session_as_nboard_holds_it() -> None:
 @pytest.mark.integration
 def test_depth_is_a_bound_and_no_order() -> None:
     deep = [
-        re.findall(r"nodestats (\d+)", "\n".join(session("agent=minimax agent.depth=3", *told)))
-        for told in (["go"], ["set depth 60", "go"], ["set depth 2", "go"], ["set depth x", "go"])
+        re.findall(r"nodestats (\d+)", "\n".join(session("agent=minimax agent.depth=3", *lines)))
+        for lines in (["go"], ["set depth 60", "go"], ["set depth 2", "go"], ["set depth x", "go"])
     ]
     assert deep[0] == deep[1] == deep[3] != deep[2]
 
@@ -178,7 +180,7 @@ def test_a_known_end_is_told_in_discs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "words"),
     [
         ("move A1", "a1: traps nothing"),
         ("A1", "a1: traps nothing"),
@@ -190,9 +192,9 @@ def test_a_known_end_is_told_in_discs() -> None:
         (f"set game (;GM[Othello]BO[6 {'-' * 36} *];)", "square weights"),
     ],
 )
-def test_what_cannot_be_done_is_told_and_the_game_stays(line: str, told: str) -> None:
+def test_what_cannot_be_done_is_told_and_the_game_stays(line: str, words: str) -> None:
     first, *rest = session("agent=maximizer", "move D3", line, "C3", "go")
-    assert first.startswith("status ") and told in first
+    assert first.startswith("status ") and words in first
     assert rest[-1].startswith("=== ")
 
 

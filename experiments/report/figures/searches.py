@@ -35,17 +35,19 @@ def searches_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     costs = facts.costs.assign(agent=marked_names(facts.costs))
     if facts.question is not Question.COST or facts.plan.settings.searches.depths:
         costs = by_agent(costs, facts.order)
-    plan, asked = facts.plan, facts.plan.settings.searches
+    plan, wanted = facts.plan, facts.plan.settings.searches
     ends = dict.fromkeys(f"{depth}" for depth in (costs["depth"].min(), costs["depth"].max()))
-    ratios = f", with ratios to {asked.baseline} and their 95 % intervals" if asked.baseline else ""
+    ratios = (
+        f", with ratios to {wanted.baseline} and their 95 % intervals" if wanted.baseline else ""
+    )
     yield ReportFigure(
         name="searches",
         title="What each search costs",
         caption=f"Mean nodes of every search on the same {sample_text(costs)} of this "
         f"run, without any memory of the others. The table is "
         f"in searches.csv{ratios}.",
-        chart=depth_chart(costs, asked.baseline, plan.rules.name, facts.order)
-        if asked.depths
+        chart=depth_chart(costs, wanted.baseline, plan.rules.name, facts.order)
+        if wanted.depths
         else cost_chart(costs, f"depth {' to '.join(ends)}", plan.rules.name, facts.order),
     )
 
@@ -74,8 +76,10 @@ def cost_chart(
             annotate(dot, name, f"{name}\n{count:,.1f} nodes a position")
         log_scale(axes, nodes.min(), nodes.max(), lambda value: f"{value:,.0f}")
         axes.set_xlabel("nodes a position (log scale)")
-        column(axes, "nodes", rows, [f"{each:,.0f}" for each in nodes], offset=60)
-        column(axes, "share", rows, [share_text(each / nodes.max()) for each in nodes], offset=110)
+        column(axes, "nodes", rows, [f"{count:,.0f}" for count in nodes], offset=60)
+        column(
+            axes, "share", rows, [share_text(count / nodes.max()) for count in nodes], offset=110
+        )
     return figure
 
 

@@ -72,10 +72,10 @@ def test_strange_messages_are_read_or_refused_in_a_line(
     message = json.loads(json.dumps(message))
     for _ in range(changes):
         inner = [value for value in message.values() if isinstance(value, dict)]
-        place = data.draw(st.sampled_from([message, *inner]))
-        if place and data.draw(st.booleans()):
-            del place[data.draw(st.sampled_from(list(place)))]
-        place[data.draw(st.sampled_from([*place, "name", "ply", "ref"]))] = data.draw(STRANGE)
+        part = data.draw(st.sampled_from([message, *inner]))
+        if part and data.draw(st.booleans()):
+            del part[data.draw(st.sampled_from(list(part)))]
+        part[data.draw(st.sampled_from([*part, "name", "ply", "ref"]))] = data.draw(STRANGE)
     text = json.dumps(message)
     if data.draw(st.booleans()) and changes:
         at = data.draw(st.integers(0, len(text)))
