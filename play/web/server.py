@@ -156,7 +156,7 @@ class PageConnection:
                 hello, _ = await self._receive()
             if not isinstance(hello, messages.HelloMessage):
                 raise messages.MessageError("the first message has to be hello")
-            session = self._sessions.open(hello.visit)
+            session = self._sessions.session_of(hello.visit)
             self._outbox.put(
                 {
                     "type": "welcome",

@@ -520,7 +520,7 @@ class VisitSessions:
         self._most = table.settings.web.games
         self._sessions: dict[str, VisitSession] = {}
 
-    def open(self, number: str | None) -> VisitSession:
+    def session_of(self, number: str | None) -> VisitSession:
         """Return the session of a visit, or of a new one; ActionRefused if there are too many."""
         self.tidy()
         if number is not None and number in self._sessions:

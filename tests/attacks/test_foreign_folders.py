@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import functools
 import io
+import itertools
 import json
 import os
 import pickle
@@ -272,15 +273,21 @@ def places(settings: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...
             yield from places(value, (*path, number))
 
 
-def hostile_ones(settings: Any, everywhere: bool) -> Iterator[Any]:
-    """Settings with a hostile value in one place each; of some places, where they are many."""
-    for number, path in enumerate(places(settings)):
-        some = path[0] in OBJECTS and len(path) <= 2
-        for hostile in HOSTILE if everywhere else HOSTILE[number % len(HOSTILE) :][: int(some)]:
-            made = copy.deepcopy(settings)
-            *way, last = path
-            functools.reduce(lambda node, key: node[key], way, made)[last] = hostile
-            yield made
+def with_hostile(settings: Any, path: tuple[Any, ...], number: int) -> Any:
+    """Return a copy of settings with a hostile value in one place, by its number in turn."""
+    made = copy.deepcopy(settings)
+    *way, last = path
+    functools.reduce(lambda node, key: node[key], way, made)[last] = HOSTILE[number % len(HOSTILE)]
+    return made
+
+
+def folder_of(request: pytest.FixtureRequest, up: Path, kind: str) -> tuple[Folder, Any]:
+    """Return a folder for one of the FILES, and its settings."""
+    job, *where = FILES[kind]
+    folder = Folder(request.getfixturevalue(f"recorded_{job}"), up / kind, *where)
+    if kind == "champion":
+        return folder, read("champion", [], (), TRAINING, TrainingStudy).as_data
+    return folder, folder.read()
 
 
 @pytest.mark.parametrize("everywhere", DAILY)
@@ -288,12 +295,16 @@ def hostile_ones(settings: Any, everywhere: bool) -> Iterator[Any]:
 def test_a_hostile_value_in_any_setting_runs_nothing(
     tmp_path: Path, marker: Path, request: pytest.FixtureRequest, kind: str, everywhere: bool
 ) -> None:
-    job, *where = FILES[kind]
-    folder = Folder(request.getfixturevalue(f"recorded_{job}"), tmp_path / "up", *where)
-    settings = folder.read()
-    if kind == "champion":
-        settings = read("champion", [], (), TRAINING, TrainingStudy).as_data
-    for made in hostile_ones(settings, everywhere):
+    """Daily in the places of objects; nightly in all, but of those of an earlier kind in a fifth."""
+    folder, settings = folder_of(request, tmp_path, kind)
+    turn = [*FILES].index(kind)
+    others = [folder_of(request, tmp_path, other)[1] for other in [*FILES][: turn * everywhere]]
+    earlier = {path for other in others for path in places(other)}
+    for number, path in enumerate(places(settings), start=turn):
+        of_object = path[0] in OBJECTS and len(path) <= 2
+        if (path in earlier and number % 5) or not (everywhere or of_object):
+            continue
+        made = with_hostile(settings, path, number)
         for complete, commands in ((True, LOOKING), (False, CONTINUING)):
             if complete or kind != "champion":  # which takes an hour where nothing is refused
                 folder.write(made, complete)
@@ -306,9 +317,10 @@ def test_a_page_and_a_saved_game_run_nothing(tmp_path: Path, marker: Path) -> No
     sessions, visits = VisitSessions(table), Visits(table)
     visits.keep(visit := visits.new())
     (file,) = (tmp_path / "visits").glob("*.json")
-    for made in hostile_ones(visit.data, True):
-        file.write_text(json.dumps(made))
-        for player in sessions.open(visit.number).visit.players.values():
+    tries = itertools.product(places(visit.data), range(len(HOSTILE)))
+    for path, number in tries:
+        file.write_text(json.dumps(with_hostile(visit.data, path, number)))
+        for player in sessions.session_of(visit.number).visit.players.values():
             assert not foreign_code({"player": player.agent}, {})
         sessions.close()
     saved = f"Othello game\nruleset: standard\nstart: {Position.start().to_obf()}\n"

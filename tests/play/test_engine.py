@@ -51,17 +51,17 @@ def test_a_file_has_all_its_commands_done(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("protocol", "request", "said"),
+    ("protocol", "command", "said"),
     [("gtp", "genmove b", r"= [A-H][1-8]\n\n=\n\n"), ("nboard", "ping 1", r"pong 1\n")],
 )
 def test_nothing_but_answers_goes_to_the_output(
     protocol: str,
-    request: str,
+    command: str,
     said: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{request}\nquit\n"))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{command}\nquit\n"))
     assert room_main("play", [protocol, "agent=alphabeta", "agent.depth=2"]) == 0
     assert re.fullmatch(said, capsys.readouterr().out)
 
@@ -83,17 +83,17 @@ def test_an_agent_stops_for_an_urgent_command(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.integration
 @pytest.mark.parametrize(
-    ("protocol", "request", "urgent", "answer"),
+    ("protocol", "command", "urgent", "answer"),
     [("gtp", "1 genmove b", "2 quit", "=2"), ("nboard", "go", "ping 7", "pong 7")],
 )
 def test_an_urgent_command_is_answered_while_an_agent_thinks(
-    protocol: str, request: str, urgent: str, answer: str
+    protocol: str, command: str, urgent: str, answer: str
 ) -> None:
     engine = Program(f"{sys.executable} -m play {protocol} {DEEP}")
     engine.start()
     engine.send("name" if protocol == "gtp" else "ping 1")
     engine.receive(300)  # it may have to compile
-    engine.send(request)
+    engine.send(command)
     engine.read_output(2)
     engine.send(urgent)
     while engine.receive(60) != answer:
@@ -104,11 +104,9 @@ def test_an_urgent_command_is_answered_while_an_agent_thinks(
 @pytest.mark.integration
 @pytest.mark.parametrize("words", ["gtp genmove b", "nboard hint 1"])
 def test_the_end_of_the_input_ends_an_engine(words: str) -> None:
-    protocol, _, request = words.partition(" ")
+    protocol, _, line = words.partition(" ")
     command = [sys.executable, "-m", "play", protocol, *DEEP.split()]
-    ended = subprocess.run(
-        command, input=f"{request}\n", text=True, capture_output=True, timeout=300
-    )
+    ended = subprocess.run(command, input=f"{line}\n", text=True, capture_output=True, timeout=300)
     assert ended.returncode == 0 and "Traceback" not in ended.stderr
 
 

@@ -197,7 +197,7 @@ async def test_what_nobody_looks_at_or_asks_is_ended(
     others = clients()
     sessions = VisitSessions(table(*["black=random"] * playing, "white=random", "web.games=2"))
     page = Outbox(10)
-    session: VisitSession = sessions.open(None)
+    session: VisitSession = sessions.session_of(None)
     session.enter(page)
     if not playing:
         await session.obey(messages.MoveMessage("d3", 0), page)
@@ -212,7 +212,7 @@ async def test_what_nobody_looks_at_or_asks_is_ended(
     sessions.tidy()
     assert not clients() - others
     if playing:
-        again = sessions.open(session.visit.number)
+        again = sessions.session_of(session.visit.number)
         assert again is not session and again.visit.number == session.visit.number
     else:
         move = session.visit.game.position.legal_moves()[0]
@@ -224,7 +224,7 @@ async def test_what_nobody_looks_at_or_asks_is_ended(
 @in_loop
 async def test_time_runs_only_for_a_person_who_sees_the_game(table: Table, later: Later) -> None:
     sessions, page = VisitSessions(table("white=human")), Outbox(10)
-    session = sessions.open(None)
+    session = sessions.session_of(None)
 
     async def seconds_left(seen: float = 0.0) -> float:
         session.enter(page)
