@@ -295,7 +295,7 @@ def folder_of(request: pytest.FixtureRequest, up: Path, kind: str) -> tuple[Fold
 def test_a_hostile_value_in_any_setting_runs_nothing(
     tmp_path: Path, marker: Path, request: pytest.FixtureRequest, kind: str, everywhere: bool
 ) -> None:
-    """Daily in the places of objects; nightly in all, but of those of an earlier kind in a fifth."""
+    """Daily in the places of objects; nightly in all, of those of an earlier kind in a fifth."""
     folder, settings = folder_of(request, tmp_path, kind)
     turn = [*FILES].index(kind)
     others = [folder_of(request, tmp_path, other)[1] for other in [*FILES][: turn * everywhere]]
