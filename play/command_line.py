@@ -57,16 +57,16 @@ def terminal_command(arguments: Sequence[str]) -> int:
     """``terminal``: play games."""
     from othello_lab.play.help import TERMINAL
 
-    if (setup := _read_words(arguments, TERMINAL, ["record"])) is None:
+    if (words := _read_words(arguments, TERMINAL, ["record"])) is None:
         return 0
-    table, options = setup
+    setup, options = words
     record = Path(options["record"]) if "record" in options else None
     if record is not None and record.is_dir():
         raise ConfigError(f"--record {record}: a folder; a file is needed")
 
     from othello_lab.play.terminal.loop import play_at_terminal
 
-    play_at_terminal(table, record)
+    play_at_terminal(setup, record)
     return 0
 
 
@@ -74,13 +74,13 @@ def web_command(arguments: Sequence[str]) -> int:
     """``web``: play in the browser."""
     from othello_lab.play.help import WEB
 
-    if (setup := _read_words(arguments, WEB)) is None:
+    if (words := _read_words(arguments, WEB)) is None:
         return 0
     try:
         from othello_lab.play.web.server import serve
     except ModuleNotFoundError as error:
         raise ConfigError(f"web: {error.name} is not installed; {install_hint('play')}") from error
-    serve(setup[0])
+    serve(words[0])
     return 0
 
 

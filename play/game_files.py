@@ -76,11 +76,9 @@ def game_text(game: GameState, players: Mapping[Color, str], series: str = "") -
     lines += ["", *_board(game.start)]
     for number, turn in enumerate(game.turns, start=1):
         name = turn.color.value.capitalize()
-        tournament_form = (
-            "" if rules.name != "wpi" else f"  {written(turn.move, turn.color, rules)}"
-        )
+        notation = "" if rules.name != "wpi" else f"  {written(turn.move, turn.color, rules)}"
         by = f"  by {turn.by}"
-        lines += ["", f"{number:3}. {name} {square_name(turn.move)}{tournament_form}{by}"]
+        lines += ["", f"{number:3}. {name} {square_name(turn.move)}{notation}{by}"]
         lines += [_NOTE + line for line in decision_lines(turn)]
         lines += _board(turn.after)
     if game.is_over:

@@ -59,9 +59,9 @@ class GtpClock:
 class GtpServer:
     """Answers commands about one game of an agent."""
 
-    def __init__(self, table: GameSetup, player: PlayerSettings, thinkers: AgentProcesses) -> None:
-        self._table, self._player, self._thinkers = table, player, thinkers
-        self._game = GameState(Position.start(table.rules))
+    def __init__(self, setup: GameSetup, player: PlayerSettings, thinkers: AgentProcesses) -> None:
+        self._setup, self._player, self._thinkers = setup, player, thinkers
+        self._game = GameState(Position.start(setup.rules))
         self._clock: GtpClock | None = None
         self.quitting = False
         self._commands: dict[str, Callable[..., str]] = {
@@ -201,8 +201,8 @@ class GtpServer:
             game.play(PASS, self._player.name)
             return "pass"
         self._pass_if_left_out(side, None, game)
-        seed = 2 * self._table.settings.seed + (side is Color.WHITE)
-        limits = self._table.limits
+        seed = 2 * self._setup.settings.seed + (side is Color.WHITE)
+        limits = self._setup.limits
         if self._clock:
             limits = self._clock.limits(side, limits)
         try:

@@ -34,15 +34,15 @@ class NBoardServer:
 
     def __init__(
         self,
-        table: GameSetup,
+        setup: GameSetup,
         player: PlayerSettings,
         thinkers: AgentProcesses,
         output: TextIO,
     ) -> None:
         """``output``: to the controller."""
         self._player, self._thinkers, self._output = player, thinkers, output
-        self._limits, self._seed = table.limits, table.settings.seed
-        self._game = GameState(Position.start(table.rules))
+        self._limits, self._seed = setup.limits, setup.settings.seed
+        self._game = GameState(Position.start(setup.rules))
         self.quitting = False
 
     def _say(self, line: str) -> None:

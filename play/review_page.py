@@ -91,10 +91,8 @@ def _figures(shown: ReadGame, moves: Sequence[MoveReview]) -> Iterator[ReportFig
             "lost at least an inaccuracy's discs; the deeper the step at it, the more it lost.",
             chart=course_chart(moves),
         )
-    worst = sorted((review for review in moves if review.mark), key=lambda review: -review.loss)[
-        :_DRAWN
-    ]
-    if worst:
+    worst = sorted(moves, key=lambda review: -review.loss)
+    if worst := [review for review in worst if review.mark][:_DRAWN]:
         yield ReportFigure(
             name="worst",
             title="The moves that lost most",

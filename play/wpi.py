@@ -65,19 +65,19 @@ def run_wpi(arguments: Sequence[str]) -> int:
     if {"-h", "--help"} & set(arguments) or not arguments:
         print(USAGE, end="")
         return 0
-    settings, table, player = read_player(arguments)
+    settings, setup, player = read_player(arguments)
     incoming, outgoing = mailbox_files(Path(settings.folder), settings.name)
 
     def say(*lines: str) -> None:
         print(visible("\n".join(lines), keep="\n"), flush=True)
 
-    hang = table.settings.limits.hang
-    with AgentProcesses(table.rules, table.limits, hang, announce) as thinkers:
+    hang = setup.settings.limits.hang
+    with AgentProcesses(setup.rules, setup.limits, hang, announce) as thinkers:
         thinkers.of(player, _USE)  # before its time runs
 
         def decide(game: GameState, seconds: float) -> tuple[Decision, float]:
-            limits = replace(table.limits, seconds=min(seconds, table.limits.seconds or seconds))
-            return thinkers.ask(player, game, table.settings.seed, limits, _USE)
+            limits = replace(setup.limits, seconds=min(seconds, setup.limits.seconds or seconds))
+            return thinkers.ask(player, game, setup.settings.seed, limits, _USE)
 
         FilePlayer(settings.name, incoming, outgoing, settings.limit, decide, say).play()
     return 0
@@ -102,8 +102,8 @@ def read_player(words: Sequence[str]) -> tuple[WpiConfig, GameSetup, PlayerSetti
         raise ConfigError(str(error)) from None
     words = ["ruleset=wpi", f"limits.seconds={SHARE * settings.limit}"]
     words += [word for word in rest if word not in mine]
-    table, player = read_engine(words, folders)
-    return settings, table, _deepening(player, said)
+    setup, player = read_engine(words, folders)
+    return settings, setup, _deepening(player, said)
 
 
 def _deepening(player: PlayerSettings, said: set[str]) -> PlayerSettings:

@@ -167,14 +167,12 @@ class RunFacts:
         judging, record = self.plan.settings.judging, self.record
         if not judging.late:
             return None
-        judged_moves = judged_late_moves(
-            record, judging.late, judging.empties, self.plan.settings.seed
-        )
-        if judged_moves.empty:
+        moves = judged_late_moves(record, judging.late, judging.empties, self.plan.settings.seed)
+        if moves.empty:
             return None
         names = dict(zip(record.agents()["name"], self.names, strict=True))
-        judged_moves["agent"] = judged_moves["agent"].map(names)
-        return error_profile(judged_moves, self.plan.settings.seed)
+        moves["agent"] = moves["agent"].map(names)
+        return error_profile(moves, self.plan.settings.seed)
 
     @cached_property
     def disagreements(self) -> pd.DataFrame | None:
@@ -198,6 +196,11 @@ class RunFacts:
     def names(self) -> list[str]:
         """All agents in the order of their numbers, marked."""
         return marked_names(self.record.agents(), "name")
+
+    @cached_property
+    def ranks(self) -> dict[str, int]:
+        """The place of each agent in the standings, from 0."""
+        return {name: rank for rank, name in enumerate(self.standings["agent"])}
 
     @property
     def anchor(self) -> str | None:

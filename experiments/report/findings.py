@@ -184,9 +184,7 @@ def _about_record(record: Record) -> Iterable[str]:
             f"{next(iter(skipped.values()))}: number {numbers}."
         )
     sessions = [json.loads(text) for text in record.sessions()["versions"]]
-    changed = sorted(
-        {change for versions in sessions for change in differences(sessions[0], versions)}
-    )
+    changed = sorted({change for last in sessions for change in differences(sessions[0], last)})
     if changed:
         yield (
             f"These games mix versions, since the run was resumed with --force: "

@@ -40,9 +40,8 @@ class AbsentAgent(Agent):
         self.watches_clock = getattr(kind, "watches_clock", not self.reproducible)
         self.missed = not getattr(kind, "from_outside", False)
         if kind is None and "object" not in described:
-            self.missed = settings.limits.of_moves().timed or not plays_elsewhere(
-                described, settings
-            )
+            timed = settings.limits.of_moves().timed
+            self.missed = timed or not plays_elsewhere(described, settings)
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         raise NotImplementedError("this agent is known from a record alone")

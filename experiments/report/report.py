@@ -99,15 +99,11 @@ def _write(facts: RunFacts, said: Findings, figures: Sequence[Drawing], folder: 
     programs = write_programs(facts, folder)
     columns = without_costs(columns_of(facts.standings, facts.tournament_columns))
     games = game_sample(facts)
-    others = {
-        name: settings
-        for name, settings in head["config"]["agents"].items()
-        if name not in programs
-    }
+    agents = head["config"]["agents"]
+    others = {name: agents[name] for name in agents if name not in programs}
     tables = standings_by_part(facts.standings, facts.tournament_columns, columns)
-    rank = {name: rank for rank, name in enumerate(facts.standings["agent"])}
     matches = highest_matches(facts).sort_values(
-        ["agent", "opponent"], key=lambda names: names.map(rank)
+        ["agent", "opponent"], key=lambda names: names.map(facts.ranks)
     )
     pairings = cells(match_columns(matches), matches)
     write_report(

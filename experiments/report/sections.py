@@ -48,8 +48,8 @@ def highest_matches(facts: RunFacts) -> pd.DataFrame:
     matches = facts.matches
     if len(matches) <= MOST_MATCHES:
         return matches
-    rank = {name: rank for rank, name in enumerate(facts.standings["agent"])}
-    lower = matches["agent"].map(rank).combine(matches["opponent"].map(rank), max)
+    ranks = facts.ranks
+    lower = matches["agent"].map(ranks).combine(matches["opponent"].map(ranks), max)
     return matches.loc[sorted(lower.sort_values(kind="stable").index[:MOST_MATCHES])]
 
 

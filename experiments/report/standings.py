@@ -90,9 +90,7 @@ def _with_pairs(
 ) -> str:
     """Return the beginning of a query about pairs, of agents that play these strategies, by number.
     rated: leave pairs with a forfeited game out of the different ones: they show no strength."""
-    rows = ", ".join(
-        f"({agent}, {strategy})" for agent, strategy in enumerate(np.asarray(strategies))
-    )
+    rows = ", ".join(f"({agent}, {number})" for agent, number in enumerate(np.asarray(strategies)))
     plays = f"plays(agent, strategy) as (values {rows})"
     pairs = record.cached_table(f"with {plays}, {_PAIRS.format(ahead=ahead)} select * from pairs")
     beginning = f"with pairs as (select * from {pairs})"

@@ -80,10 +80,8 @@ def _defaults(target: str) -> dict[str, Any]:
     except (KeyError, AttributeError):
         return {}
     makers = [kind.__init__ for kind in reversed(line) if "__init__" in vars(kind)]
-    parameters = [
-        parameter for make in makers for parameter in inspect.signature(make).parameters.values()
-    ]
-    return {parameter.name: parameter.default for parameter in parameters}
+    signatures = [inspect.signature(make).parameters for make in makers]
+    return {name: parameter.default for part in signatures for name, parameter in part.items()}
 
 
 # ---------------------------------------------------------------------- standings

@@ -203,14 +203,14 @@ def _side_for_agent(session: TerminalSession) -> Color:
 
 def _chosen(session: TerminalSession, name: str, settings: Sequence[str]) -> PlayerSettings:
     """An agent or a level by its name, with settings as on the command line."""
-    table = session.table
-    is_level = name in levels_only(table.folders)
-    described = load(LEVEL if is_level else "agent", name, table.folders)
+    setup = session.setup
+    is_level = name in levels_only(setup.folders)
+    described = load(LEVEL if is_level else "agent", name, setup.folders)
     if settings:
         words = [level_word("white", name) if is_level else f"+agent@white={name}"]
         words += settings_of("white", settings, described)
-        described = _composed(words, table.folders)
-    who = player(name, described, table.fill)
+        described = _composed(words, setup.folders)
+    who = player(name, described, setup.fill)
     for word in settings:
         key, _, value = word.partition("=")
         if key == "evaluation":
@@ -260,7 +260,7 @@ def _hint(session: TerminalSession, words: CommandWords) -> None:
     if session.game.is_over:
         raise ConfigError("hint: the game is over")
     wanted = words.number("hint", Whole(1, 64)) if words.words else 1
-    who = session.table.hint
+    who = session.setup.hint
     with session.stoppable(f"{who.name} was stopped."):
         if session.screen.interactive:
             session.screen.say(f"{who.name} is thinking ... (Ctrl-C stops it)")

@@ -33,15 +33,15 @@ class TerminalSession:
     """One person's evening at the board: some games, one after another. record: their file."""
 
     def __init__(
-        self, table: GameSetup, screen: Screen, thinkers: AgentProcesses, record: Path | None = None
+        self, setup: GameSetup, screen: Screen, thinkers: AgentProcesses, record: Path | None = None
     ) -> None:
-        self.table, self.screen, self.thinkers = table, screen, thinkers
-        self.seats = Seats(table.players)
-        self.game = GameState(Position.start(table.rules))
-        self.series = Series.of(table.settings.series)
+        self.setup, self.screen, self.thinkers = setup, screen, thinkers
+        self.seats = Seats(setup.players)
+        self.game = GameState(Position.start(setup.rules))
+        self.series = Series.of(setup.settings.series)
         self.debug = TraceOptions()
         self.debug_once: TraceOptions | None = None
-        self.marks = table.settings.marks
+        self.marks = setup.settings.marks
         self.halted = False  # an agent was stopped or broke down: somebody has to say what now
         self._number = 0  # of games before this one
         self.record = record
@@ -51,7 +51,7 @@ class TerminalSession:
     @property
     def seed(self) -> int:
         """Of the game under way."""
-        return self.table.settings.seed + self._number
+        return self.setup.settings.seed + self._number
 
     # ------------------------------------------------------------------ the games
 

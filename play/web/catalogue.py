@@ -144,18 +144,15 @@ class CatalogueEntry:
 class Catalogue:
     """The agents and heuristics that a page may name."""
 
-    def __init__(self, table: GameSetup) -> None:
-        self._table = table
-        self.own_agents = is_local(table.settings.web.host)
-        self.agents = _listed(table)
+    def __init__(self, setup: GameSetup) -> None:
+        self._setup = setup
+        self.own_agents = is_local(setup.settings.web.host)
+        self.agents = _listed(setup)
         self.levels = levels()
-        self._trusted = list(table.players.values())
-        self._level_agents = {name: load(LEVEL, name) for name in levels_only(table.folders)}
-        self.evaluations = {
-            name: description
-            for name, description in choices("evaluation").items()
-            if name != NEEDS_A_TARGET
-        }
+        self._trusted = list(setup.players.values())
+        self._level_agents = {name: load(LEVEL, name) for name in levels_only(setup.folders)}
+        self.evaluations = dict(choices("evaluation"))
+        self.evaluations.pop(NEEDS_A_TARGET, None)
         self._evaluation_settings = {name: evaluation_settings(name) for name in self.evaluations}
 
     def player(self, name: str, settings: Mapping[str, Any], rules: Ruleset) -> PlayerSettings:
@@ -174,17 +171,17 @@ class Catalogue:
             if key == EVALUATION and listed.takes_evaluation:
                 changed[key] = self.evaluation(value)
             elif key in listed.settings:
-                listed.settings[key].check(value, self._table.settings.web.memory_mb)
+                listed.settings[key].check(value, self._setup.settings.web.memory_mb)
                 changed[key] = value
             else:
                 known = [*listed.settings, *[EVALUATION] * listed.takes_evaluation]
                 raise ConfigError(unknown_choice(f"setting of {name}", key, known))
         chosen = self._filled(name, changed)
-        checked_agent(chosen, rules, self._table.limits)
+        checked_agent(chosen, rules, self._setup.limits)
         return chosen
 
     def _filled(self, name: str, raw: Mapping[str, Any]) -> PlayerSettings:
-        return player(name, raw, self._table.fill)
+        return player(name, raw, self._setup.fill)
 
     def knows(self, player: PlayerSettings) -> bool:
         """Return True for a person, for an agent of the list, and for a level."""
@@ -208,11 +205,7 @@ class Catalogue:
         # Code or a program from outside the lab has to be the very one of the list.
         if names_outside(raw) or getattr(own_kind(raw), "from_outside", True):
             return player.agent == self._filled(player.name, raw).agent
-        known = _targets(raw) | {
-            target
-            for settings in self._evaluation_settings.values()
-            for target in _targets(settings)
-        }
+        known = _targets(raw).union(*map(_targets, self._evaluation_settings.values()))
         return _targets(player.agent) <= known
 
     def trust(self, player: PlayerSettings) -> None:
@@ -263,8 +256,7 @@ class Catalogue:
                 for level in self.levels
             ],
             "evaluations": [
-                {"name": name, "about": description}
-                for name, description in self.evaluations.items()
+                {"name": name, "about": text} for name, text in self.evaluations.items()
             ],
             "rulesets": [
                 {
@@ -277,7 +269,7 @@ class Catalogue:
                 for rules in RULESETS.values()
             ],
             "own_agents": self.own_agents,
-            "depth": self._table.settings.depth,
+            "depth": self._setup.settings.depth,
             "final": FINAL_UNIT,
             "longest_text": LONGEST_TEXT,
         }
@@ -288,19 +280,19 @@ def _targets(settings: Any) -> set[str]:
     return {code.target for code in named_code(settings)}
 
 
-def _listed(table: GameSetup) -> dict[str, CatalogueEntry]:
+def _listed(setup: GameSetup) -> dict[str, CatalogueEntry]:
     """Return all agents, composed at once: it takes Hydra as long as a single one. Agents that need
     a program or a file are left out: no page may name one."""
-    descriptions = choices("agent", table.folders)
-    composed = compose(None, [f"+agent@all.{name}={name}" for name in descriptions], table.folders)
+    descriptions = choices("agent", setup.folders)
+    composed = compose(None, [f"+agent@all.{name}={name}" for name in descriptions], setup.folders)
     raw: Any = OmegaConf.to_container(composed.all, resolve=False)
-    comments = _comments(table)
+    comments = _comments(setup)
     return {
         name: CatalogueEntry(
-            name, descriptions[name], raw[name], _settings(raw[name], table.fill, comments)
+            name, descriptions[name], raw[name], _settings(raw[name], setup.fill, comments)
         )
         for name in descriptions
-        if not any(value == OPEN and key not in table.fill for key, value in raw[name].items())
+        if not any(value == OPEN and key not in setup.fill for key, value in raw[name].items())
     }
 
 
@@ -326,10 +318,10 @@ def _settings(
     return settings
 
 
-def _comments(table: GameSetup) -> dict[str, str]:
+def _comments(setup: GameSetup) -> dict[str, str]:
     """The comments above settings in the YAMLs of agents, by name of the setting."""
     comments: dict[str, str] = {"depth": "Plies that it looks ahead."}
-    folders = [conf_folder(), *map(Path, table.folders)]
+    folders = [conf_folder(), *map(Path, setup.folders)]
     for path in (path for folder in folders for path in sorted((folder / "agent").glob("*.yaml"))):
         above: list[str] = []
         for line in read_text(path).splitlines():

@@ -109,8 +109,8 @@ def own_agent(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]
     if not (path.is_relative_to(Path.cwd()) and path.is_file() and OWN.search(file)):
         raise ConfigError(f"'{word:.60}': needed is file.py:NAME or a YAML in the server's folder")
     side = side_of(word)
-    table = read([f"ruleset={game.start.ruleset.name}", *side.words("white")])
-    return player_data(replace(table.players[Color.WHITE], name=re.sub(r"\W+", "-", side.label)))
+    setup = read([f"ruleset={game.start.ruleset.name}", *side.words("white")])
+    return player_data(replace(setup.players[Color.WHITE], name=re.sub(r"\W+", "-", side.label)))
 
 
 def recorded(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> dict[str, Any]:
@@ -188,7 +188,7 @@ ANSWERS: dict[str, Answer] = {
 """The functions that answer questions, by name of the question."""
 
 
-def serve(link: Channel, parent: int, table: GameSetup) -> None:
+def serve(link: Channel, parent: int, setup: GameSetup) -> None:
     """The main function of a compute process: answer questions until the server is gone."""
     die_with_parent(parent)
     os.nice(_NICE)
@@ -198,9 +198,9 @@ def serve(link: Channel, parent: int, table: GameSetup) -> None:
     def say(text: str) -> None:
         link.send(json.dumps({"id": question_id, "note": text}).encode())
 
-    settings = table.settings.limits
+    settings = setup.settings.limits
     stopped_by = "Stop ends that"
-    with AgentProcesses(table.rules, table.limits, settings.hang, say, stopped_by) as thinkers:
+    with AgentProcesses(setup.rules, setup.limits, settings.hang, say, stopped_by) as thinkers:
         while True:
             try:
                 question = json.loads(link.receive())
@@ -275,8 +275,8 @@ class _OpenQuestion:
 class ComputeClient:
     """One visit's connection to its compute process, for one question after another."""
 
-    def __init__(self, table: GameSetup, cores: ComputeSlots, memory: MemoryBudget) -> None:
-        self._table, self._cores, self._memory = table, cores, memory
+    def __init__(self, setup: GameSetup, cores: ComputeSlots, memory: MemoryBudget) -> None:
+        self._setup, self._cores, self._memory = setup, cores, memory
         self._process: ForkedProcess | None = None
         self._number = 0
         self._open: _OpenQuestion | None = None
@@ -300,7 +300,7 @@ class ComputeClient:
                     await self._memory.let_others_finish(note)
 
     async def _ask_in_time(self, *question: Any) -> dict[str, Any]:
-        seconds = self._table.settings.web.seconds
+        seconds = self._setup.settings.web.seconds
         self._memory.begin(self)
         try:
             async with asyncio.timeout(seconds):
@@ -317,7 +317,7 @@ class ComputeClient:
     ) -> dict[str, Any]:
         loop = asyncio.get_running_loop()
         if self._process is None:
-            self._process = ForkedProcess(serve, os.getpid(), self._table, most=_MOST)
+            self._process = ForkedProcess(serve, os.getpid(), self._setup, most=_MOST)
             loop.add_reader(self._process.fileno(), self._read)
         self._number += 1
         self._open = _OpenQuestion(self._number, note, loop.create_future())

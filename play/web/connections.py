@@ -51,9 +51,8 @@ class OpenConnections:
         self._open[transport] = lasts, transport.get_extra_info("peername")[0]
         if transport.get_write_buffer_size() > _MOST_UNREAD:
             transport.abort()
-        ((address, count),) = Counter(
-            transport for _, transport in self._open.values()
-        ).most_common(1)
+        addresses = Counter(address for _, address in self._open.values())
+        ((address, count),) = addresses.most_common(1)
         if len(self._open) > self._most or count > self._most // 2:
             crowd = [transport for transport, (_, its) in self._open.items() if its == address]
             idle = min(crowd, key=lambda transport: self._open[transport][0])

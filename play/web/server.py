@@ -97,9 +97,9 @@ class SameHostOnly:
         return False
 
 
-def application(table: GameSetup, connections: OpenConnections) -> ASGIApp:
+def application(setup: GameSetup, connections: OpenConnections) -> ASGIApp:
     """The server as an ASGI application."""
-    sessions = VisitSessions(table)
+    sessions = VisitSessions(setup)
     files = {path.name: read_bytes(path) for path in sorted(STATIC.iterdir()) if path.is_file()}
 
     @contextlib.asynccontextmanager
@@ -127,14 +127,14 @@ def application(table: GameSetup, connections: OpenConnections) -> ASGIApp:
 
     async def line(websocket: WebSocket) -> None:
         await websocket.accept()
-        await PageConnection(websocket, sessions, table.settings.web).serve()
+        await PageConnection(websocket, sessions, setup.settings.web).serve()
 
     routes = [
         *(Route(path, page) for path in PAGES),
         Route("/static/{name}", page),
         WebSocketRoute("/line", line),
     ]
-    return SameHostOnly(Starlette(routes=routes, lifespan=lifespan), table.settings.web.host)
+    return SameHostOnly(Starlette(routes=routes, lifespan=lifespan), setup.settings.web.host)
 
 
 class PageConnection:
@@ -232,12 +232,12 @@ class PageConnection:
 # ---------------------------------------------------------------------- from the command line
 
 
-def serve(table: GameSetup) -> None:
+def serve(setup: GameSetup) -> None:
     """Serve until Ctrl-C; raises ConfigError if that cannot begin."""
-    settings = table.settings.web
+    settings = setup.settings.web
     with _listen(settings) as listening:
         connections = OpenConnections(_LINES * settings.games)
-        app = application(table, connections)
+        app = application(setup, connections)
         server = uvicorn.Server(_uvicorn(app, settings, connections))
         prepare_rules(print)
         name = f"[{settings.host}]" if ":" in settings.host else settings.host

@@ -100,9 +100,7 @@ def _is_counting(node: ast.stmt) -> bool:
 
 def _is_left_out(node: ast.stmt, remembers: bool) -> bool:
     if isinstance(node, ast.Assign):
-        return bool(
-            _UNUSED & {target.id for target in node.targets if isinstance(target, ast.Name)}
-        )
+        return any(isinstance(name, ast.Name) and name.id in _UNUSED for name in node.targets)
     if isinstance(node, ast.If) and not remembers and "remember_cutoff" in ast.dump(node):
         return all("remember_cutoff" in ast.dump(statement) for statement in node.body)
     return _is_counting(node)

@@ -99,14 +99,14 @@ class VisitSession:
         readers: ComputeSlots,
         memory: MemoryBudget,
     ) -> None:
-        table = visits.table
+        setup = visits.setup
         self.visit = visit
         self.pages: list[Outbox] = []
         self.empty_since = time.monotonic()
-        self._visits, self._catalogue, self._table = visits, catalogue, table
-        self._move_client = ComputeClient(table, cores, memory)
-        self._analysis_client = ComputeClient(table, cores, memory)
-        self._file_client = ComputeClient(table, readers, memory)
+        self._visits, self._catalogue, self._setup = visits, catalogue, setup
+        self._move_client = ComputeClient(setup, cores, memory)
+        self._analysis_client = ComputeClient(setup, cores, memory)
+        self._file_client = ComputeClient(setup, readers, memory)
         self._going: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
         self._thinking, self._note = False, ""
@@ -315,7 +315,7 @@ class VisitSession:
         """Another game."""
         rules, left_out = ruleset(message.rules), list[str]()
         if message.recorded is not None:
-            answer = await self._ask_why("recorded", asdict(message.recorded), lambda note: None)
+            answer = await self._ask_client("recorded", asdict(message.recorded), lambda note: None)
             game = game_from(answer["game"])
         elif message.text.strip():
             game = game_of(message.text, rules, left_out.append)
@@ -398,7 +398,7 @@ class VisitSession:
                 continue
             players[color] = present
             if not present.is_human:
-                checked_agent(players[color], rules, self._table.limits)
+                checked_agent(players[color], rules, self._setup.limits)
         return players
 
     async def _own_agent(self, path: str, rules: Ruleset) -> PlayerSettings:
@@ -408,7 +408,7 @@ class VisitSession:
         game = game_data(GameState(Position.start(rules)))
         answer = await self._file_client.ask("own_agent", game, {"path": path}, lambda note: None)
         agent = player_from(answer)
-        checked_agent(agent, rules, self._table.limits)
+        checked_agent(agent, rules, self._setup.limits)
         self._catalogue.trust(agent)
         return agent
 
@@ -451,12 +451,12 @@ class VisitSession:
             if message.name == "texts":
                 answer: dict[str, Any] = dict(texts_of(self.visit))
             else:
-                answer = await self._ask_why(message.name, options, note, ply)
+                answer = await self._ask_client(message.name, options, note, ply)
             page.put(said | {"ok": answer})
         except (AgentFailure, ValueError) as trouble:
             page.put(said | {"trouble": str(trouble)})
 
-    async def _ask_why(
+    async def _ask_client(
         self, name: str, options: dict[str, Any], note: Note, ply: int | None = None
     ) -> dict[str, Any]:
         """Ask a client that is not for play; raises AgentFailure."""
@@ -467,7 +467,7 @@ class VisitSession:
         else:
             game = game_data(self.visit.game, ply)
         if name in _OF_FILES:
-            web = self._table.settings.web
+            web = self._setup.settings.web
             options = options | ({"folder": web.runs} if name in _OF_RUNS else {"kept": web.folder})
             return await self._file_client.ask(name, game, options, note)
         if name == "hint":
@@ -482,12 +482,12 @@ class VisitSession:
         """Return the agent that gives hints: the champion against itself and against levels."""
         rules = self.visit.game.start.ruleset
         settings: dict[str, Any] = {}
-        name = self._table.hint.name
+        name = self._setup.hint.name
         opponents = {player.name for player in self.visit.players.values()}
         if any(name == CHAMPION or self._catalogue.is_level(name) for name in opponents):
             name = CHAMPION
-        elif rules is self._table.rules or name not in self._catalogue.agents:
-            return self._table.hint
+        elif rules is self._setup.rules or name not in self._catalogue.agents:
+            return self._setup.hint
         elif rules.side != 8 and self._catalogue.agents[name].takes_evaluation:
             settings[EVALUATION] = ON_SMALL_BOARDS
         return self._catalogue.player(name, settings, rules)
@@ -511,13 +511,13 @@ class VisitSession:
 class VisitSessions:
     """All visits under way."""
 
-    def __init__(self, table: GameSetup) -> None:
-        self.catalogue = Catalogue(table)
-        self.marks = table.settings.marks
-        self._visits = Visits(table)
-        self._cores = ComputeSlots(table.settings.web.cores or available_cores()), ComputeSlots(1)
-        self.memory = MemoryBudget(table.settings.web.total_memory_mb)
-        self._most = table.settings.web.games
+    def __init__(self, setup: GameSetup) -> None:
+        self.catalogue = Catalogue(setup)
+        self.marks = setup.settings.marks
+        self._visits = Visits(setup)
+        self._cores = ComputeSlots(setup.settings.web.cores or available_cores()), ComputeSlots(1)
+        self.memory = MemoryBudget(setup.settings.web.total_memory_mb)
+        self._most = setup.settings.web.games
         self._sessions: dict[str, VisitSession] = {}
 
     def session_of(self, number: str | None) -> VisitSession:

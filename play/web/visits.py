@@ -256,11 +256,11 @@ def _series_from(data: Mapping[str, Any] | None) -> Series | None:
 class Visits:
     """All visits that were kept, in a folder that is only its owner's."""
 
-    table: GameSetup
+    setup: GameSetup
     folder: Path = field(init=False)
 
     def __post_init__(self) -> None:
-        self.folder = Path(self.table.settings.web.folder)
+        self.folder = Path(self.setup.settings.web.folder)
         try:
             self.folder.mkdir(0o700, parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=self.folder).close()
@@ -270,12 +270,12 @@ class Visits:
     def new(self) -> Visit:
         """A visit that has just begun."""
         self.make_room()
-        start = Position.start(self.table.rules)
-        settings = self.table.settings
+        start = Position.start(self.setup.rules)
+        settings = self.setup.settings
         return Visit(
             new_number(),
             GameState(start),
-            dict(self.table.players),
+            dict(self.setup.players),
             settings.seed,
             playing=not settings.pause,
         )
@@ -295,7 +295,7 @@ class Visits:
     def make_room(self) -> None:
         """Only the latest visits stay."""
         files = sorted(self.folder.glob("*.json"), key=_changed)
-        for path in files[: max(0, len(files) - self.table.settings.web.kept + 1)]:
+        for path in files[: max(0, len(files) - self.setup.settings.web.kept + 1)]:
             with contextlib.suppress(OSError):
                 path.unlink()
 

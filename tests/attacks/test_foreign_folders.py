@@ -43,7 +43,7 @@ from othello_lab.experiments.playing.trust import check_trusted, foreign_code, n
 from othello_lab.experiments.record.provenance import versions
 from othello_lab.experiments.record.store import CHANGED, Record
 from othello_lab.experiments.studies.study_plan import read
-from othello_lab.play.config import read as read_table
+from othello_lab.play.config import read as read_setup
 from othello_lab.play.web.visit_session import VisitSessions
 from othello_lab.play.web.visits import Visits
 from othello_lab.training.training import TrainingStudy
@@ -313,8 +313,8 @@ def test_a_hostile_value_in_any_setting_runs_nothing(
 
 @pytest.mark.integration
 def test_a_page_and_a_saved_game_run_nothing(tmp_path: Path, marker: Path) -> None:
-    table = read_table([f"web.folder={tmp_path}/visits", "black=alphabeta", "web.browser=false"])
-    sessions, visits = VisitSessions(table), Visits(table)
+    setup = read_setup([f"web.folder={tmp_path}/visits", "black=alphabeta", "web.browser=false"])
+    sessions, visits = VisitSessions(setup), Visits(setup)
     visits.keep(visit := visits.new())
     (file,) = (tmp_path / "visits").glob("*.json")
     tries = itertools.product(places(visit.data), range(len(HOSTILE)))

@@ -68,14 +68,14 @@ def test_nothing_but_answers_goes_to_the_output(
 
 def test_an_agent_stops_for_an_urgent_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("othello_lab.play.agent_process.SURE_SECONDS", 0)
-    table, player = read_engine(DEEP.split(), [])
+    setup, player = read_engine(DEEP.split(), [])
     output = io.StringIO()
-    processes = AgentProcesses(table.rules, table.limits, 60, lambda said: None, "", lambda: True)
+    processes = AgentProcesses(setup.rules, setup.limits, 60, lambda said: None, "", lambda: True)
     with processes as thinkers:
-        server = GtpServer(table, player, thinkers)
+        server = GtpServer(setup, player, thinkers)
         assert str(server.answer("3 genmove b")).startswith("?3 no move")
         assert server.answer("4 play b d3") == "=4\n\n"
-        nboard = NBoardServer(table, player, thinkers, output)
+        nboard = NBoardServer(setup, player, thinkers, output)
         serve(nboard, ["go", "ping 3", "hint 1", "ping 4", "quit"], output)
     said = [line for line in output.getvalue().splitlines() if not line.startswith("status ")]
     assert said == ["pong 3", "pong 4"]
@@ -115,10 +115,10 @@ def test_the_end_of_the_input_ends_an_engine(words: str) -> None:
 
 def session(words: str, *lines: str) -> list[str]:
     """What an engine of this agent says to these lines; times left out."""
-    table, player = read_engine(words.split(), [])
+    setup, player = read_engine(words.split(), [])
     output = io.StringIO()
-    with AgentProcesses(table.rules, table.limits, 60, lambda line: None) as thinkers:
-        serve(NBoardServer(table, player, thinkers, output), map("{}\n".format, lines), output)
+    with AgentProcesses(setup.rules, setup.limits, 60, lambda line: None) as thinkers:
+        serve(NBoardServer(setup, player, thinkers, output), map("{}\n".format, lines), output)
     return re.sub(r"[/ ]\d+\.\d{3}$", "", output.getvalue(), flags=re.MULTILINE).splitlines()
 
 

@@ -23,9 +23,9 @@ BLACK = Color.BLACK
 
 
 def served(words: str) -> Iterator[GtpServer]:
-    table, player = read_engine(words.split(), [])
-    with AgentProcesses(table.rules, table.limits, 60, print) as thinkers:
-        yield GtpServer(table, player, thinkers)
+    setup, player = read_engine(words.split(), [])
+    with AgentProcesses(setup.rules, setup.limits, 60, print) as thinkers:
+        yield GtpServer(setup, player, thinkers)
 
 
 @pytest.fixture

@@ -39,11 +39,11 @@ def test_ten_levels_grow_stronger_in_the_order_of_their_line_up() -> None:
 
 
 def test_a_level_plays_by_its_name() -> None:
-    table = read(["white=casual", "white.depth=3"])
-    white = table.players[Color.WHITE]
+    setup = read(["white=casual", "white.depth=3"])
+    white = setup.players[Color.WHITE]
     assert white.name == "casual"
     assert white.agent is not None and white.agent["depth"] == 3
-    assert table.hint.name == CHAMPION
+    assert setup.hint.name == CHAMPION
     assert read(["black=beginner", "white=human"]).players[Color.BLACK].name == "beginner"
     with pytest.raises(ConfigError, match="Did you mean 'casual'"):
         read(["white=casul"])

@@ -118,9 +118,9 @@ def test_it_uses_no_processor_while_it_waits(tmp_path: Path, commands: list[Comm
 
 def test_a_search_deepens_within_its_share_of_the_time() -> None:
     def settings(*words: str) -> tuple[dict[str, Any], float | None]:
-        settings, table, player = read_player(["anna", "limit=20", *words])
-        assert settings.limit == 20 and player.agent is not None and table.rules.name == "wpi"
-        return dict(player.agent), table.limits.seconds
+        settings, setup, player = read_player(["anna", "limit=20", *words])
+        assert settings.limit == 20 and player.agent is not None and setup.rules.name == "wpi"
+        return dict(player.agent), setup.limits.seconds
 
     agent, seconds = settings("agent=alphabeta")
     assert seconds == SHARE * 20
@@ -136,8 +136,8 @@ def test_a_search_deepens_within_its_share_of_the_time() -> None:
 @pytest.mark.parametrize("playouts", [None, 2000])
 def test_mcts_uses_its_time_unless_its_playouts_are_said(playouts: int | None) -> None:
     words = [] if playouts is None else [f"agent.playouts={playouts}"]
-    settings, table, player = read_player(["anna", "agent=mcts", "limit=2", *words])
-    with AgentProcesses(table.rules, table.limits, 60, lambda line: None) as thinkers:
+    settings, setup, player = read_player(["anna", "agent=mcts", "limit=2", *words])
+    with AgentProcesses(setup.rules, setup.limits, 60, lambda line: None) as thinkers:
         decision, seconds = thinkers.ask(player, GameState(Position.start("wpi")), 1)
     if playouts is None:
         assert decision.stats.playouts > 2000 and seconds > 0.8 * SHARE * settings.limit

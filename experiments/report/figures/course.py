@@ -220,15 +220,11 @@ def _heats(table: pd.DataFrame, shown: list[str], context: str, order: Sequence[
         for axes, measure in zip(grid, shown, strict=True):
             cells = table.pivot_table(measure, "agent", "ply").reindex(agents, columns=plies)
             cells = cells.where(cells > 0)
-            measured = cells.to_numpy(dtype=float)
+            data = cells.to_numpy(dtype=float)
             label = f"{MEASURES[measure]} (log scale)"
-            ends = LogNorm(
-                np.nanmin(measured), max(np.nanmax(measured), 1.01 * np.nanmin(measured))
-            )
+            ends = LogNorm(np.nanmin(data), max(np.nanmax(data), 1.01 * np.nanmin(data)))
             titles = _titles(cells, _TEXTS[measure])
-            mesh = heat(
-                figure, axes, measured, SEQUENTIAL, label, ends, parted=False, titles=titles
-            )
+            mesh = heat(figure, axes, data, SEQUENTIAL, label, ends, parted=False, titles=titles)
             assert mesh.colorbar is not None, "see heat"
             mesh.colorbar.formatter = FuncFormatter(_TEXTS[measure])
             mesh.colorbar.minorticks_off()

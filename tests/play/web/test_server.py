@@ -270,7 +270,7 @@ def test_a_question_is_answered_while_an_agent_thinks(page: Page) -> None:
 
 
 def test_files_that_are_no_visits_are_left_alone(house: Server) -> None:
-    folder = Path(house.table.settings.web.folder)
+    folder = Path(house.setup.settings.web.folder)
     contents = ["", "{", "[]", "null", '{"format": 0}', '{"format": 1, "game": 3}', "[" * 10**5]
     for index, content in enumerate(contents):
         number = str(index) * 22
