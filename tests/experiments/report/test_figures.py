@@ -29,7 +29,6 @@ from othello_lab.experiments.report.figures.discs import discs_chart
 from othello_lab.experiments.report.figures.drawing import (
     MINUS,
     ReportFigure,
-    axis_time,
     coloured,
     draw_figures,
     save,
@@ -409,11 +408,6 @@ def test_values_chart_has_a_panel_for_each_agent(agents: int) -> None:
     check_texts(figure)
     panels = [axes.get_title() for axes in figure.axes if axes.get_visible()]
     assert panels == names_of(agents)
-
-
-def test_times_at_an_axis() -> None:
-    texts = [axis_time(time).replace("\N{NO-BREAK SPACE}", " ") for time in (0.05, 1, 2500, 3e6)]
-    assert texts == ["50 ns", "1 µs", "2.5 ms", "3 s"]
 
 
 def test_a_win_rate_says_of_how_many_games() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 import re
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -29,6 +30,7 @@ from othello_lab.experiments.pairing.sprt import SequentialMatch
 from othello_lab.experiments.record.provenance import COMMIT, PACKAGES
 from othello_lab.experiments.report import progress
 from othello_lab.experiments.report.citing import bibtex, pinned
+from othello_lab.experiments.report.figures.drawing import axis_time
 from othello_lab.experiments.report.findings import FEW, repeated
 from othello_lab.experiments.report.progress import Tally, progress_bar
 from othello_lab.experiments.report.tables import (
@@ -37,6 +39,7 @@ from othello_lab.experiments.report.tables import (
     matches_table,
     result_table,
     standings_tables,
+    time_text,
 )
 from othello_lab.experiments.results.listing import list_command
 from othello_lab.experiments.statistics.sequential import Sprt
@@ -201,13 +204,22 @@ def test_agents_are_described_by_what_sets_them_apart() -> None:
     assert described(program) == {"mine": "Mine, depth 3"}
 
 
-@pytest.mark.parametrize(
-    ("nodes", "text"),
-    [(math.nan, "-"), (0, "-"), (999, "999"), (1000, "1 k"), (1_250_000, "1.2 M")],
-)
-def test_nodes_a_second_in_few_digits(nodes: float, text: str) -> None:
-    shown = COLUMNS["nodes/s"](SimpleNamespace(nodes_per_second=nodes))
-    assert shown.replace("\N{NO-BREAK SPACE}", " ") == text
+def nodes_text(nodes: float) -> str:
+    return COLUMNS["nodes/s"](SimpleNamespace(nodes_per_second=nodes))
+
+
+FEW_DIGITS = {
+    nodes_text: {math.nan: "-", 0: "-", 999: "999", 1000: "1 k", 1_250_000: "1.2 M"},
+    axis_time: {0.05: "50 ns", 1: "1 µs", 2500: "2.5 ms", 3e6: "3 s"},
+    time_text: {math.nan: "-", 0: "< 1 µs", 7: "7 µs", 999: "999 µs", 1250: "1.25 ms"}
+    | {999_999: "1 s", 61e6: "61 s", 1234e6: "1,234 s"},
+}
+
+
+@pytest.mark.parametrize("write", FEW_DIGITS)
+def test_numbers_are_written_in_few_digits(write: Callable[[float], str]) -> None:
+    for number, text in FEW_DIGITS[write].items():
+        assert write(number).replace("\N{NO-BREAK SPACE}", " ") == text
 
 
 def test_wins_draws_and_losses_are_counted() -> None:

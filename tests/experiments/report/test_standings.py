@@ -27,7 +27,6 @@ from othello_lab.experiments.report.standings import (
     standings,
 )
 from othello_lab.experiments.report.strategies import strategies
-from othello_lab.experiments.report.tables import time_text
 from othello_lab.experiments.report.two_agents import match_sections
 from othello_lab.experiments.statistics.intervals import points_interval
 from othello_lab.experiments.statistics.match import match_statistics
@@ -234,15 +233,6 @@ def test_without_processor_times_speed_is_by_the_wall_clock(record: Record) -> N
     record.write_games([a_game([move(1, 0, 50_000, 0, 500, 0)])])
     table = standings(record, rated_parts(record)).set_index("agent")
     assert table.loc["ann", "nodes_per_second"] == pytest.approx(1e7)
-
-
-@pytest.mark.parametrize(
-    ("microseconds", "text"),
-    [(0, "< 1 µs"), (7, "7 µs"), (999, "999 µs"), (1250, "1.25 ms"), (999_999, "1 s"),
-     (61e6, "61 s"), (1234e6, "1,234 s"), (np.nan, "-")],
-)  # fmt: skip
-def test_times_in_words(microseconds: float, text: str) -> None:
-    assert time_text(microseconds).replace("\N{NO-BREAK SPACE}", " ") == text
 
 
 def test_parts_that_never_met_are_rated_apart(record: Record) -> None:
