@@ -102,9 +102,8 @@ def mutants(seed: int) -> Iterator[Mutant]:
         text = path.read_text("utf-8")
         if not text.isascii():  # columns of the syntax tree count bytes
             continue
-        possible = [
-            change for change in changes(text.splitlines(), ast.parse(text)) if change[0] == number
-        ]
+        every = changes(text.splitlines(), ast.parse(text))
+        possible = [change for change in every if change[0] == number]
         if possible:
             line, column, before, after = chance.choice(sorted(possible))
             file = str(path.relative_to(ROOT))
@@ -171,14 +170,10 @@ def main() -> None:
             with options.file.open("a") as file:
                 file.write(json.dumps(row) + "\n")
             print(json.dumps(row), flush=True)
-        tried = [
-            number_done
-            for number_done in done
-            if number_done not in skipped and number_done <= number
-        ]
+        tried = [key for key in done if key not in skipped and key <= number]
         if len(tried) == options.count:
             break
-    print(f"{sum(bool(done[number_done]) for number_done in tried)} of {len(tried)} killed")
+    print(f"{sum(bool(done[key]) for key in tried)} of {len(tried)} killed")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import ruleset
 from othello_lab.core.system.compile import Announce
 from othello_lab.experiments.record.store import Record
-from othello_lab.experiments.report.late_moves import chosen_moves
+from othello_lab.experiments.report.late_moves import moves_of_game
 from othello_lab.experiments.statistics.means import Mean, mean_interval
 
 if TYPE_CHECKING:
@@ -114,12 +114,9 @@ def _differing(record: Record, seed: int) -> Iterator[tuple[Position, dict[int, 
     met: dict[Position, dict[int, MoveChoice]] = {}
     for number in np.isin(games // 2, pairs[: MOST_GAMES // 2]).nonzero()[0]:
         game = int(games[number])
-        ((black, white, text, transcript),) = record.rows(
-            "select black, white, opening, transcript from games where game = ?", [game]
-        )
-        for _, position, move in chosen_moves(rules, text, transcript):
-            agent = black if position.to_move.value == "black" else white
-            met.setdefault(position, {}).setdefault(agent, MoveChoice(move, game, text))
+        opening, moves = moves_of_game(record, rules, game)
+        for agent, position, move in moves:
+            met.setdefault(position, {}).setdefault(agent, MoveChoice(move, game, opening))
     for position, choices in met.items():
         if len({choice.move for choice in choices.values()}) > 1:
             yield position, choices

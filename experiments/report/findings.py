@@ -68,11 +68,7 @@ def findings(facts: RunFacts) -> Findings:
         *_about_record(record),
         *_about_searches(plan),
         *_about_ways(plan),
-        *_about_time(record, plan),
-        *_about_unused_time(facts),
-        *_about_late_moves(record, plan),
-        *_about_starved(record, plan),
-        *_about_ponder(record, plan),
+        *(_about_timed_moves(facts) if plan.limits.timed else ()),
         *(f"{forfeits} (see log.txt)." for forfeits in about_forfeits(record)),
         *_about_isolation(record, plan),
     ]
@@ -229,10 +225,16 @@ def _about_ways(plan: Plan) -> Iterable[str]:
         )
 
 
+def _about_timed_moves(facts: RunFacts) -> Iterable[str]:
+    """Yield sentences on a run with a limit on time."""
+    yield from _about_time(facts.record, facts.plan)
+    yield from _about_unused_time(facts)
+    for sentences in (_about_late_moves, _about_starved, _about_ponder):
+        yield from sentences(facts.record, facts.plan)
+
+
 def _about_time(record: Record, plan: Plan) -> Iterable[str]:
     """Yield a sentence if a run with a time limit did not have the machine to itself."""
-    if not plan.limits.timed:
-        return
     cores = last_session(record)[1].get("cores", plan.executor.workers)
     if plan.executor.workers > cores:
         yield (
@@ -287,8 +289,6 @@ def _about_unused_time(facts: RunFacts) -> Iterable[str]:
 
 def _about_late_moves(record: Record, plan: Plan) -> Iterable[str]:
     """Yield a sentence on moves that stand although they came too late by the wall clock."""
-    if not plan.limits.timed:
-        return
     late = record.query(
         f"""with {SEATS}
             select name, sum(late) as moves from seats join agents using (agent)
@@ -307,8 +307,6 @@ def _about_starved(record: Record, plan: Plan) -> Iterable[str]:
     """Yield a sentence on games in which an agent did not get its time. Searches that keep a limit
     on processor time always get it, and no harm is done where all moves of the game together took
     less than a part of the limit of one."""
-    if not plan.limits.timed:
-        return
     by_processor = plan.limits.cpu_seconds is not None
     unharmed = {n for n, agent in plan.agents.items() if by_processor and not is_outside(agent)}
     starved = record.query(
@@ -335,8 +333,6 @@ def _about_starved(record: Record, plan: Plan) -> Iterable[str]:
 
 def _about_ponder(record: Record, plan: Plan) -> Iterable[str]:
     """Yield a sentence on processor time that agents used outside of their own moves."""
-    if not plan.limits.timed:
-        return
     used = record.query(
         """select name, sum(outside) / 1e9 as seconds, sum(outside) * 100.0 / sum(wall) as share
            from (

@@ -11,7 +11,7 @@ import numpy as np
 from othello_lab.agents.search.endgame.solver import EndgameSolver
 from othello_lab.core.notation import split_transcript, square_name
 from othello_lab.core.position import Position
-from othello_lab.core.rules import Ruleset, ruleset
+from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.tables import by_agent
@@ -110,15 +110,22 @@ def late_game(
     record: Record, rules: Ruleset, names: Mapping[int, str], number: int, empties: int
 ) -> LateGame[LateMove]:
     """Return the moves of a game with a choice and at most this many empty squares."""
+    opening, moves = moves_of_game(record, rules, number)
+    late = [row for row in moves if row[1].empties <= empties]
+    rows = [LateMove(names[agent], position.to_obf(), move) for agent, position, move in late]
+    return LateGame(rules.name, number, opening, rows)
+
+
+def moves_of_game(
+    record: Record, rules: Ruleset, number: int
+) -> tuple[str, list[tuple[int, Position, int]]]:
+    """Return the opening of a game, and its moves with a choice: agent, position and move."""
     ((black, white, text, transcript),) = record.rows(
         "select black, white, opening, transcript from games where game = ?", [number]
     )
-    moves = []
-    for _, position, move in chosen_moves(rules, text, transcript):
-        if position.empties <= empties:
-            player = black if position.to_move.value == "black" else white
-            moves.append(LateMove(names[player], position.to_obf(), move))
-    return LateGame(rules.name, number, text, moves)
+    agents = {Color.BLACK: black, Color.WHITE: white}
+    moves = chosen_moves(rules, text, transcript)
+    return text, [(agents[move.position.to_move], *move[1:]) for move in moves]
 
 
 def judged(position: Position, move: int, solver: EndgameSolver) -> dict[str, Any]:

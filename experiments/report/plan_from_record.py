@@ -32,16 +32,15 @@ class AbsentAgent(Agent):
 
     def __init__(self, row: Any, settings: RunConfig) -> None:
         """row: an AgentRow. settings: of its run."""
-        described = settings.agents.get(row.name)
-        self.settings = described = described if isinstance(described, Mapping) else {}
+        stored = settings.agents.get(row.name)
+        self.settings = stored = stored if isinstance(stored, Mapping) else {}
         self.version, self.selective = int(row.version), bool(row.selective)
         self.reproducible = bool(row.reproducible)
-        self.kind = kind = own_kind(described)
+        self.kind = kind = own_kind(stored)
         self.watches_clock = getattr(kind, "watches_clock", not self.reproducible)
         self.missed = not getattr(kind, "from_outside", False)
-        if kind is None and "object" not in described:
-            timed = settings.limits.of_moves().timed
-            self.missed = timed or not plays_elsewhere(described, settings)
+        if kind is None and "object" not in stored:
+            self.missed = settings.limits.of_moves().timed or not plays_elsewhere(stored, settings)
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         raise NotImplementedError("this agent is known from a record alone")

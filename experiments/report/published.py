@@ -39,16 +39,14 @@ def _points(published: PublishedConfig, facts: RunFacts) -> list[list[str]]:
     seen: dict[tuple[str, str], FloatArray] = {}  # points: the original's, and those drawn
     rows = []
     for name, points in published.points.items():
-        outcomes = {other: counts[:, number[name], number[other]] for other in points}
-        new = [other for other in points if (other, name) not in seen and outcomes[other].any()]
+        halves = {other: counts[:, number[name], number[other]] for other in points}
+        new = [other for other in points if (other, name) not in seen and halves[other].any()]
         for other in new:
-            seen[name, other] = np.append(
-                points[other], _sample(times @ outcomes[other], games, rng)
-            )
+            seen[name, other] = np.append(points[other], _sample(times @ halves[other], games, rng))
             seen[other, name] = games - seen[name, other]
         met = [other for other in points if (name, other) in seen]
         for others in [*([met] * (len(met) > 1)), *([other] for other in new)]:
-            units = np.sum([outcomes[other] for other in others], axis=0)
+            units = np.sum([halves[other] for other in others], axis=0)
             pairs = int(times @ units.sum(axis=1))
             share, low, high = points_interval(units @ SHARES, units.sum(axis=1), times)
             title = f"{name} against {others[0] if len(others) == 1 else 'all'}"

@@ -149,11 +149,9 @@ def results_of(folder: Path | None) -> dict[str, Any]:
 
 def timeless(frame: pd.DataFrame) -> list[dict[str, Any]]:
     times = ("seconds", "minutes", "time")
-    columns = [column for column in frame if not any(word in column for word in times)]
-    rows = (
-        frame[columns].astype(object).where(frame[columns].notna(), None)
-    )  # as nan equals nothing
-    return rows.sort_values(columns, key=lambda column: column.astype(str)).to_dict("records")
+    names = [column for column in frame if not any(word in column for word in times)]
+    rows = frame[names].astype(object).where(frame[names].notna(), None)  # as nan equals nothing
+    return rows.sort_values(names, key=lambda column: column.astype(str)).to_dict("records")
 
 
 def spread(calls: int, number: int) -> list[int]:

@@ -301,10 +301,8 @@ def check_resumed(results: Path, images: Path, image: Callable[[Path], object], 
     def prepare() -> None:
         moments = sorted(random.Random(cuts).sample(range(1, 36), cuts))
         for number, games in enumerate(moments):
-            image_folder = images / str(number)
-            after_games(
-                games, lambda to=image_folder: image(to / str(games_in(results)) / "results")
-            )()
+            folder = images / str(number)
+            after_games(games, lambda to=folder: image(to / str(games_in(results)) / "results"))()
 
     words = ["agents=classics", "games=40", "seed=3", "agents.alphabeta_5.depth=4"]
     words += ["figures=false", "executor.workers=2", "compiled_games=false", f"results={results}"]
@@ -328,9 +326,7 @@ def check_resumed(results: Path, images: Path, image: Callable[[Path], object], 
 @pytest.mark.parametrize("cuts", mostly_nightly([2, 10], [2]))
 def test_files_copied_in_mid_run_are_resumed(tmp_path: Path, cuts: int) -> None:
     results = tmp_path / "results"
-    check_resumed(
-        results, tmp_path / "images", lambda target: shutil.copytree(results, target), cuts
-    )
+    check_resumed(results, tmp_path / "images", lambda to: shutil.copytree(results, to), cuts)
 
 
 @contextmanager

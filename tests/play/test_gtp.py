@@ -165,12 +165,10 @@ def test_an_agent_that_breaks_down_is_told_and_the_engine_lives() -> None:
 def test_the_controllers_time_becomes_limits(
     clock: GtpClock, given: Limits, limits: Limits
 ) -> None:
-    limits_now = clock.limits(BLACK, given)
-    times = [(bound.clock, bound.seconds) for bound in (limits_now, limits)]
+    result = clock.limits(BLACK, given)
+    times = [(bound.clock, bound.seconds) for bound in (result, limits)]
     assert times[0] == pytest.approx(times[1])
-    assert replace(limits_now, clock=None, seconds=None) == replace(
-        limits, clock=None, seconds=None
-    )
+    assert replace(result, clock=None, seconds=None) == replace(limits, clock=None, seconds=None)
 
 
 def test_time_is_kept_and_can_be_unlimited(server: GtpServer, requests: list[Any]) -> None:

@@ -105,12 +105,8 @@ def test_a_corner_is_the_first_reason() -> None:
 def test_accuracy_counts_moves_with_a_choice() -> None:
     forced = MoveReview(1, Color.BLACK, 0, 0, (0,), 4, 4, True, 1)
     result = accuracy([review_of(0, 0), review_of(-3, 3), forced])
-    assert (result[Color.WHITE].moves, result[Color.WHITE].good, result[Color.WHITE].loss) == (
-        2,
-        1,
-        3,
-    )
-    assert result[Color.BLACK].moves == 0
+    white, black = result[Color.WHITE], result[Color.BLACK]
+    assert (white.moves, white.good, white.loss, black.moves) == (2, 1, 3, 0)
 
 
 @pytest.mark.integration

@@ -13,7 +13,7 @@ From few to many empty squares, the kernels are
 
 The techniques, each of which :class:`agents.search.endgame.solver.EndgameSolver` can leave out:
 
-* **fastest first** (:func:`_rank_moves`): the moves that leave the opponent fewest replies first,
+* **fastest first** (:func:`rank_moves`): the moves that leave the opponent fewest replies first,
   because the tree below is small. (Slagle and Dixon's mobility ordering, which solvers have used
   since the eighties.)
 * **parity**: moves into quadrants with an odd number of empty squares first; the player there tends
@@ -23,7 +23,7 @@ The techniques, each of which :class:`agents.search.endgame.solver.EndgameSolver
 * **etc**, enhanced transposition cutoff: before searching, look for a child in the table that
   refutes. (Plaat, Schaeffer, Pijls and de Bruin 1996.)
 * **sorting search**: at many empty squares the moves are ranked also by a search of a few plies
-  with a rough heuristic (:func:`_promise`).
+  with a rough heuristic (:func:`_outlook`).
 
 Always on: a transposition table (:mod:`agents.search.endgame.memory`), principal variation search,
 and fail-soft bounds.

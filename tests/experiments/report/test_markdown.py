@@ -112,11 +112,8 @@ def test_tables_say_which_columns_hold_numbers() -> None:
         "|---|---:|---|---:|---:|---:|",
         f"| {' | '.join(cells)} |",  # nothing in them needs an escape
     ]
-    sides = [
-        attribute
-        for attribute in Page(html_of(markdown)).attributes
-        if attribute[0] in ("class", "style")
-    ]
+    attributes = Page(html_of(markdown)).attributes
+    sides = [pair for pair in attributes if pair[0] in ("class", "style")]
     assert sides == [("class", "wide"), *8 * [("style", "text-align:right")]]
 
 

@@ -65,10 +65,7 @@ def test_paips_table_of_orderings_comes_out_to_the_last_digit() -> None:
             agent = plan.agents[name]
             assert isinstance(agent, AlphaBeta)
             decisions = [agent.search(position) for position, _ in plies]
-            assert [getattr(decision.stats, which) for decision in decisions] == counts, (
-                name,
-                which,
-            )
+            assert [getattr(made.stats, which) for made in decisions] == counts, (name, which)
             assert [decision.move for decision in decisions] == [move for _, move in plies]
             means.append(round(sum(counts) / len(counts)))
     assert means == [24743, 20003, 15627, 18777, 20004, 11737]  # as in the book

@@ -69,25 +69,23 @@ def wdl(rows: pd.DataFrame) -> str:
 
 def check_match(row: Row, seats: pd.DataFrame) -> None:
     mine = (seats["agent"] == row["agent"]) & (seats["opponent"] == row["opponent"])
-    pairs_of_agent = seats[mine & seats["whole"]].sort_values(["pair", "colour"])
-    score = pairs_of_agent["points"].mean()
-    assert score > 0.5 or (
-        score == 0.5 and not pairs_of_agent[pairs_of_agent["fair"]]["discs"].sum() < 0
-    )
+    views = seats[mine & seats["whole"]].sort_values(["pair", "colour"])
+    score = views["points"].mean()
+    assert score > 0.5 or (score == 0.5 and not views[views["fair"]]["discs"].sum() < 0)
     pairs = (
-        pairs_of_agent[pairs_of_agent["fair"]]
+        views[views["fair"]]
         .groupby("pair")[["points", "discs", "opening", "transcript"]]
         .agg(tuple)
     )
     pairs = pairs[~pairs[["opening", "transcript"]].duplicated()]
     points = 2 * pairs["points"].map(sum)
     discs = pairs["discs"].map(np.mean).mean() if len(pairs) else np.nan
-    ends = pairs_of_agent["end_reason"].value_counts()
+    ends = views["end_reason"].value_counts()
     expected = {
-        "games": f"{len(pairs_of_agent)}",
-        "W-D-L": wdl(pairs_of_agent),
-        "as Black": wdl(pairs_of_agent[pairs_of_agent["colour"] == "black"]),
-        "as White": wdl(pairs_of_agent[pairs_of_agent["colour"] == "white"]),
+        "games": f"{len(views)}",
+        "W-D-L": wdl(views),
+        "as Black": wdl(views[views["colour"] == "black"]),
+        "as White": wdl(views[views["colour"] == "white"]),
         "score %": f"{100 * score:.1f}",
         "pairs": f"{len(pairs)}",
         "pairs by points": "-".join(f"{(points == half).sum()}" for half in range(5)),
@@ -108,11 +106,11 @@ def check_match(row: Row, seats: pd.DataFrame) -> None:
 
 def check_standings(rows: Sequence[Row], seats: pd.DataFrame) -> None:
     for row in rows:
-        games_of_agent = seats[seats["agent"] == row["agent"]]
-        discs = games_of_agent["discs"].mean()
-        assert row["games"] == f"{len(games_of_agent)}"
-        assert "-".join(row[name] for name in ("wins", "draws", "losses")) == wdl(games_of_agent)
-        assert row["score %"] == f"{100 * games_of_agent['points'].mean():.1f}"
+        games = seats[seats["agent"] == row["agent"]]
+        discs = games["discs"].mean()
+        assert row["games"] == f"{len(games)}"
+        assert "-".join(row[name] for name in ("wins", "draws", "losses")) == wdl(games)
+        assert row["score %"] == f"{100 * games['points'].mean():.1f}"
         assert row["discs"] == ("-" if np.isnan(discs) else f"{discs:+z.1f}")
     if (seats["end_reason"] != "finished").any():
         scores = [float(row["score %"]) for row in rows]
@@ -121,11 +119,9 @@ def check_standings(rows: Sequence[Row], seats: pd.DataFrame) -> None:
 
 def check_others(tables: dict[str, list[Row]], seats: pd.DataFrame) -> None:
     for row in tables.get("By colour", []):
-        games_of_agent = seats[
-            (seats["agent"] == row["agent"]) & (seats["colour"] == row["as"].lower())
-        ]
-        assert "-".join(row[name] for name in ("wins", "draws", "losses")) == wdl(games_of_agent)
-        assert row["score % [95 %]"].split()[0] == f"{100 * games_of_agent['points'].mean():.1f}"
+        games = seats[(seats["agent"] == row["agent"]) & (seats["colour"] == row["as"].lower())]
+        assert "-".join(row[name] for name in ("wins", "draws", "losses")) == wdl(games)
+        assert row["score % [95 %]"].split()[0] == f"{100 * games['points'].mean():.1f}"
     for row in tables.get("Crosstable", []):
         for other in tables["Crosstable"]:
             met = (seats["agent"] == row["agent"]) & (seats["opponent"] == other["agent"])

@@ -373,9 +373,7 @@ def test_a_game_is_reviewed_and_gone_through(page: Page, tmp_path: Path) -> None
     panel = open_review(page, text, "mini4")
     rows = panel.locator(".review-row")
     expect(rows).to_have_count(len(known))
-    assert panel.locator(".review-comment").all_inner_texts() == [
-        comment(review) for review in known
-    ]
+    assert panel.locator(".review-comment").all_inner_texts() == [*map(comment, known)]
 
     slider = panel.get_by_role("slider")
     slider.focus()
