@@ -161,7 +161,7 @@ def test_of_many_pairings_those_of_the_best(tmp_path: Path) -> None:
     folder = played(tmp_path, {f"random {n}": RandomAgent() for n in range(12)}, games=2)
     with facts_of(folder) as facts:
         sample, standing = game_sample(facts), facts.standings["agent"].tolist()
-    assert (sample.pairs, sample.all_pairs, sample.each) == (MOST_PAIRS, 66, 1)
+    assert (sample.pairs, sample.all_pairs, sample.most_shown) == (MOST_PAIRS, 66, 1)
     assert not sample.every_pairing
     names = sample.data["agents"]
     pairings = [pairing["agents"] for pairing in sample.data["pairings"]]
