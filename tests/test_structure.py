@@ -313,13 +313,14 @@ MOST_DIALECT = 1478
 
 
 def test_names_are_words_of_the_field() -> None:
-    beside = (
-        path for room in ("tests", "benchmarks", "docs") for path in (ROOT / room).rglob("*.py")
-    )
-    trees = [nodes_of(module)[0] for module in FILES]
-    trees += [ast.parse(path.read_text(encoding="utf-8")) for path in beside]
-    names = [defined_by(node).strip("_") for tree in trees for node in ast.walk(tree)]
-    assert sum(name in DIALECT for name in names) <= MOST_DIALECT
+    nodes = [node for module in FILES for node in nodes_of(module)]
+    for path in (
+        path for room in ("tests", "benchmarks", "docs") for path in ROOT.glob(f"{room}/**/*.py")
+    ):
+        text = path.read_text(encoding="utf-8")
+        if re.search(rf"\b_?({'|'.join(DIALECT)})\b", text):
+            nodes += ast.walk(ast.parse(text))
+    assert sum(defined_by(node).strip("_") in DIALECT for node in nodes) <= MOST_DIALECT
 
 
 def test_the_way_from_a_command_to_its_report_names_files_that_are_there() -> None:
