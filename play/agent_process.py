@@ -65,7 +65,7 @@ class AgentProcess:
         self.name, self.agent = name, agent
         self.slowest = 0.0  # seconds of the last decision
         self._seat = seat
-        self._told: tuple[Any, ...] | None = None
+        self._begun_game: tuple[Any, ...] | None = None
         self._moves: tuple[int, ...] = ()
 
     def decide(
@@ -86,7 +86,7 @@ class AgentProcess:
             seconds = time.perf_counter() - started
         except PlayerFailure as fault:
             if fault.reason == RESIGNED:
-                self._told = None
+                self._begun_game = None
                 raise AgentResigned("it resigns") from None
             self.forget()
             last = fault.detail.strip().rpartition("\n")[2]
@@ -107,11 +107,11 @@ class AgentProcess:
         return decision, seconds
 
     def _tell(self, game: GameState, color: Color, seed: int) -> None:
-        told = (game.start, color, seed)
+        game_key = (game.start, color, seed)
         known = len(self._moves)
-        if told != self._told or game.moves[:known] != self._moves:
+        if game_key != self._begun_game or game.moves[:known] != self._moves:
             self._seat.begin_game(color, game.start, seed)
-            self._told, known = told, 0
+            self._begun_game, known = game_key, 0
         if self._seat.observes:
             for turn in game.turns[known:]:
                 self._seat.observe(turn.move, turn.after)
@@ -119,7 +119,7 @@ class AgentProcess:
 
     def forget(self) -> None:
         """End its process at once; the next question starts another one."""
-        self._told, self._moves = None, ()
+        self._begun_game, self._moves = None, ()
         self._seat.kill()
 
     def close(self) -> None:

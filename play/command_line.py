@@ -57,16 +57,16 @@ def terminal_command(arguments: Sequence[str]) -> int:
     """``terminal``: play games."""
     from othello_lab.play.help import TERMINAL
 
-    if (told := _told(arguments, TERMINAL, ["record"])) is None:
+    if (words := _read_words(arguments, TERMINAL, ["record"])) is None:
         return 0
-    table, options = told
+    setup, options = words
     record = Path(options["record"]) if "record" in options else None
     if record is not None and record.is_dir():
         raise ConfigError(f"--record {record}: a folder; a file is needed")
 
     from othello_lab.play.terminal.loop import play_at_terminal
 
-    play_at_terminal(table, record)
+    play_at_terminal(setup, record)
     return 0
 
 
@@ -74,17 +74,17 @@ def web_command(arguments: Sequence[str]) -> int:
     """``web``: play in the browser."""
     from othello_lab.play.help import WEB
 
-    if (told := _told(arguments, WEB)) is None:
+    if (words := _read_words(arguments, WEB)) is None:
         return 0
     try:
         from othello_lab.play.web.server import serve
     except ModuleNotFoundError as error:
         raise ConfigError(f"web: {error.name} is not installed; {install_hint('play')}") from error
-    serve(told[0])
+    serve(words[0])
     return 0
 
 
-def _told(
+def _read_words(
     arguments: Sequence[str], usage: str, options: Sequence[str] = ()
 ) -> tuple[GameSetup, Settings] | None:
     """Return the settings of a game and the given options; None after printing help, if help was
@@ -92,10 +92,10 @@ def _told(
     from othello_lab.play.config import config_folders, read
     from othello_lab.play.help import settings_help
 
-    help_asked = [word for word in arguments if word in ("-h", "--help")]
-    rest = [word for word in arguments if word not in help_asked]
+    help_words = [word for word in arguments if word in ("-h", "--help")]
+    rest = [word for word in arguments if word not in help_words]
     words, folders, given = config_folders(rest, options)
-    if help_asked:
+    if help_words:
         print(visible(settings_help(usage, folders), keep="\n"), end="")
         return None
     return read(words, folders), given
@@ -104,8 +104,8 @@ def _told(
 def series_command(arguments: Sequence[str]) -> int:
     """``series``: play several games; ``games=5`` is short for ``series.games=5``."""
     said = [re.sub(r"^(games|points)=", r"series.\1=", word) for word in arguments]
-    asked = any(word.startswith("series.") for word in said)
-    if not asked and not {"-h", "--help"} & set(said):
+    has_goal = any(word.startswith("series.") for word in said)
+    if not has_goal and not {"-h", "--help"} & set(said):
         raise ConfigError("series: games=N or points=N is needed")
     return terminal_command(said)
 
@@ -172,9 +172,9 @@ def _number_of_game(words: Sequence[str]) -> int | None:
     for word in words:
         if word == "partly=true":  # as elsewhere; here it is so in any case
             continue
-        if not (found := re.fullmatch(r"game=(\d{1,9})", word)):
+        if not (match := re.fullmatch(r"game=(\d{1,9})", word)):
             raise ConfigError(f"{word}: game=N is needed")
-        number = int(found[1])
+        number = int(match[1])
     return number
 
 

@@ -52,16 +52,16 @@ def read_engine(words: Sequence[str], folders: Sequence[str]) -> tuple[GameSetup
     if not any(word.startswith("agent=") for word in words):
         raise ConfigError("agent=NAME is needed")
     try:
-        table = read(seated, folders)
+        setup = read(seated, folders)
     except ConfigError as error:
         raise ConfigError(re.sub(rf"\b{_SEAT}\b(?=[.=@]| is )", "agent", str(error))) from None
-    player = next(each for color, each in table.players.items() if color.value == _SEAT)
+    player = next(who for color, who in setup.players.items() if color.value == _SEAT)
     if player.is_human:
         raise ConfigError("agent=human: an agent is needed")
     said = {word.partition("=")[0].lstrip("+") for word in words}
     if player.agent and player.agent.get("playouts") and "agent.playouts" not in said:
         player = replace(player, timed=player.agent | {"playouts": None})
-    return table, player
+    return setup, player
 
 
 class Commands:
@@ -144,13 +144,13 @@ def run_engine(
         print(USAGE.format(name=name, protocol=protocol), end="")
         return 0
     rest, folders, _ = config_folders(words)
-    table, player = read_engine(rest, folders)
+    setup, player = read_engine(rest, folders)
 
-    commands, hang = Commands(sys.stdin, _URGENT[name]), table.settings.limits.hang
+    commands, hang = Commands(sys.stdin, _URGENT[name]), setup.settings.limits.hang
     processes = AgentProcesses(
-        table.rules, table.limits, hang, announce, interrupt=commands.interrupt
+        setup.rules, setup.limits, hang, announce, interrupt=commands.interrupt
     )
     with processes as thinkers:
         thinkers.of(player)  # before anybody waits for it
-        serve(server(table, player, thinkers, sys.stdout), commands, sys.stdout)
+        serve(server(setup, player, thinkers, sys.stdout), commands, sys.stdout)
     return 0

@@ -161,16 +161,16 @@ def decision_lines(turn: PlayedTurn) -> list[str]:
     decision = turn.decision
     if decision is None:
         return []
-    about = [] if decision.value is None else [f"value {value_text(decision.value)}"]
+    statements = [] if decision.value is None else [f"value {value_text(decision.value)}"]
     if decision.depth is not None:
-        about.append(f"depth {decision.depth}")
+        statements.append(f"depth {decision.depth}")
     if decision.pv:
-        about.append(f"line {line_text(decision.pv)}")
-    counts = [*counts_told(decision.stats), f"{turn.seconds:.3f} s"]
-    return [", ".join(line) for line in (about, counts) if line]
+        statements.append(f"line {line_text(decision.pv)}")
+    counts = [*counts_in_words(decision.stats), f"{turn.seconds:.3f} s"]
+    return [", ".join(line) for line in (statements, counts) if line]
 
 
-def counts_told(stats: SearchStats) -> list[str]:
+def counts_in_words(stats: SearchStats) -> list[str]:
     """Return the counts of a search in words, without those of 0: few agents count everything."""
     words = {
         "game states examined": stats.nodes,

@@ -58,12 +58,12 @@ def players_of(game: GameState, present: Mapping[Color, PlayerSettings]) -> dict
     present: the players who are to move on; a colour without moves, or whose player is not known,
     is theirs.
     """
-    found = {}
+    descriptions = {}
     for color, player in present.items():
         names = dict.fromkeys(turn.by for turn in game.turns if turn.color is color)
         names.pop(BEFORE, None)
-        found[color] = ", then ".join(names) or described(player)
-    return found
+        descriptions[color] = ", then ".join(names) or described(player)
+    return descriptions
 
 
 def game_text(game: GameState, players: Mapping[Color, str], series: str = "") -> str:
@@ -76,9 +76,9 @@ def game_text(game: GameState, players: Mapping[Color, str], series: str = "") -
     lines += ["", *_board(game.start)]
     for number, turn in enumerate(game.turns, start=1):
         name = turn.color.value.capitalize()
-        told = "" if rules.name != "wpi" else f"  {written(turn.move, turn.color, rules)}"
+        notation = "" if rules.name != "wpi" else f"  {written(turn.move, turn.color, rules)}"
         by = f"  by {turn.by}"
-        lines += ["", f"{number:3}. {name} {square_name(turn.move)}{told}{by}"]
+        lines += ["", f"{number:3}. {name} {square_name(turn.move)}{notation}{by}"]
         lines += [_NOTE + line for line in decision_lines(turn)]
         lines += _board(turn.after)
     if game.is_over:
@@ -110,7 +110,7 @@ class ReadGame:
 def read_game(
     content: bytes, source: str, rules: Ruleset, number: int | None, tell: Tell, ending: str = ""
 ) -> ReadGame:
-    """Return a game of any notation: of a saved one, or as :mod:`game_archives` has them.
+    """Return a game of any notation: a saved one, or one that :func:`games_of` reads.
 
     source: where the content comes from. rules: of games that do not tell theirs. number: of the
     game, from 1; None for the last. tell: gets a line on each game that cannot be read. ending: of
@@ -159,15 +159,15 @@ def _chosen(number: int | None, games: Mapping[int, _Game], source: str) -> _Gam
 def saved_games(text: str, source: str) -> list[ReadGame]:
     """Return the games of a session's text, at least one; ConfigError naming the line that is
     wrong. source: where it comes from."""
-    found, first = [], 1
+    games, first = [], 1
     for part in re.split(rf"(?m)^(?={TITLE}$)", text.replace("\r\n", "\n"))[1:]:
-        found.append(_read_one(source, first, part.splitlines()))
+        games.append(_read_one(source, first, part.splitlines()))
         first += part.count("\n")
-    return found
+    return games
 
 
 def _read_one(path: str, first: int, lines: list[str]) -> ReadGame:
-    headings = {found[1]: found[2] for line in lines if (found := _HEADING.fullmatch(line))}
+    headings = {match[1]: match[2] for line in lines if (match := _HEADING.fullmatch(line))}
     try:
         rules = ruleset(headings.get("ruleset", ""))
         read = ReadGame(GameState(Position.from_obf(headings.get("start", ""), rules)))
@@ -176,13 +176,13 @@ def _read_one(path: str, first: int, lines: list[str]) -> ReadGame:
     read.players = {color: headings.get(color.value, "?") for color in Color}
     for number, line in enumerate(lines, start=first):
         try:
-            if found := _MOVE.fullmatch(line):
-                _add(read, *found.groups()[:3])
+            if match := _MOVE.fullmatch(line):
+                _add(read, *match.groups()[:3])
             elif line.startswith(_NOTE) and read.notes:
                 if not line.startswith(f"{_NOTE} "):
                     read.notes[-1].append(line.strip())
-            elif found := _GIVES_UP.fullmatch(line):
-                read.game.give_up(Color(found[1].lower()), late="time" in found[2])
+            elif match := _GIVES_UP.fullmatch(line):
+                read.game.give_up(Color(match[1].lower()), late="time" in match[2])
         except ValueError as error:
             raise ConfigError(f"{path}, line {number}: {error}") from error
     return read

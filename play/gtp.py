@@ -48,9 +48,9 @@ class GtpClock:
         if moves == 0 and seconds <= 0 and self.moves:
             seconds, moves = self.period, self.moves
         if moves:
-            own = seconds / moves
-            own = max(own / 2, own - _MARGIN)
-            return replace(given, seconds=min(own, given.seconds or own), clock=None)
+            share = seconds / moves
+            share = max(share / 2, share - _MARGIN)
+            return replace(given, seconds=min(share, given.seconds or share), clock=None)
         if given.seconds is not None:
             return given if given.seconds < seconds else replace(given, seconds=seconds / 2)
         return replace(given, clock=max(seconds - _MARGIN, seconds / 2))
@@ -59,9 +59,9 @@ class GtpClock:
 class GtpServer:
     """Answers commands about one game of an agent."""
 
-    def __init__(self, table: GameSetup, player: PlayerSettings, thinkers: AgentProcesses) -> None:
-        self._table, self._player, self._thinkers = table, player, thinkers
-        self._game = GameState(Position.start(table.rules))
+    def __init__(self, setup: GameSetup, player: PlayerSettings, thinkers: AgentProcesses) -> None:
+        self._setup, self._player, self._thinkers = setup, player, thinkers
+        self._game = GameState(Position.start(setup.rules))
         self._clock: GtpClock | None = None
         self.quitting = False
         self._commands: dict[str, Callable[..., str]] = {
@@ -128,7 +128,7 @@ class GtpServer:
     # ------------------------------------------------------------------ the board
 
     def do_boardsize(self, size: str) -> str:
-        rules = [each for each in RULESETS.values() if str(each.side) == size]
+        rules = [rule for rule in RULESETS.values() if str(rule.side) == size]
         if not rules:
             raise GtpFailure("unacceptable size")
         if self._game.start.ruleset.side != rules[0].side:
@@ -201,8 +201,8 @@ class GtpServer:
             game.play(PASS, self._player.name)
             return "pass"
         self._pass_if_left_out(side, None, game)
-        seed = 2 * self._table.settings.seed + (side is Color.WHITE)
-        limits = self._table.limits
+        seed = 2 * self._setup.settings.seed + (side is Color.WHITE)
+        limits = self._setup.limits
         if self._clock:
             limits = self._clock.limits(side, limits)
         try:
@@ -219,7 +219,7 @@ class GtpServer:
     def _pass_if_left_out(
         self, side: Color, move: int | None, game: GameState | None = None
     ) -> None:
-        """Make the pass that a controller may leave out; raises Failure if it is not the side's
+        """Make the pass that a controller may leave out; raises GtpFailure if it is not the side's
         turn."""
         game = game or self._game
         position = game.position
@@ -237,10 +237,10 @@ class GtpServer:
     # ------------------------------------------------------------------ time
 
     def do_time_settings(self, main: str, period: str, moves: str) -> str:
-        seconds, own, count = (self._number(word) for word in (main, period, moves))
+        seconds, period_seconds, count = (self._number(word) for word in (main, period, moves))
         # A period of time for no moves means no limit at all.
-        endless = own > 0 and count == 0
-        self._clock = None if endless else GtpClock(seconds, own, int(count), {})
+        endless = period_seconds > 0 and count == 0
+        self._clock = None if endless else GtpClock(seconds, period_seconds, int(count), {})
         return ""
 
     def do_time_left(self, color: str, seconds: str, moves: str) -> str:

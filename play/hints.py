@@ -29,15 +29,15 @@ def hints(
     thinkers: AgentProcesses, who: PlayerSettings, game: GameState, wanted: int
 ) -> list[Hint]:
     """The ``wanted`` best moves, the best first. More than one takes a search of each move. Raises
-    ConfigError and Trouble."""
+    ConfigError and AgentFailure."""
     position = game.position
     if wanted == 1:
         decision, seconds = thinkers.ask(who, GameState(position), 0, use=_USE)
         nodes = decision.stats.nodes
         return [Hint(decision.move, decision.value, decision.pv, nodes, seconds)]
-    found = [_hint(thinkers, who, game, move) for move in position.moves]
-    found.sort(key=lambda hint: -hint.value if hint.value is not None else 0.0)
-    return found[:wanted]
+    results = [_hint(thinkers, who, game, move) for move in position.moves]
+    results.sort(key=lambda hint: -hint.value if hint.value is not None else 0.0)
+    return results[:wanted]
 
 
 def _hint(thinkers: AgentProcesses, who: PlayerSettings, game: GameState, move: int) -> Hint:

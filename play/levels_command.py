@@ -62,7 +62,7 @@ def levels_command(arguments: Sequence[str]) -> int:
 def line_up_agents() -> dict[str, tuple[Any, dict[str, str]]]:
     """Return the agents of the measured line-ups, by LINEUP.NAME: their settings, and the names of
     their agent and evaluation in ``conf/``. Raises ConfigError."""
-    found = {}
+    agents = {}
     for line_up in choices("agents"):
         if line_up in NOT_MEASURED:
             continue
@@ -70,10 +70,10 @@ def line_up_agents() -> dict[str, tuple[Any, dict[str, str]]]:
         for name, settings in settings_of([f"agents={line_up}"]).agents.items():
             names = {"agent": chosen[f"agent@agents.{name}"]}
             if "evaluation" in settings:
-                place = f"evaluation@agents.{name}.evaluation"
-                names["evaluation"] = chosen.get(place, chosen["evaluation"])
-            found[f"{line_up}.{name}"] = (settings, names)
-    return found
+                key = f"evaluation@agents.{name}.evaluation"
+                names["evaluation"] = chosen.get(key, chosen["evaluation"])
+            agents[f"{line_up}.{name}"] = (settings, names)
+    return agents
 
 
 def _measure(words: Sequence[str], output: Path | None, command: str) -> int:
@@ -93,14 +93,14 @@ def _measure(words: Sequence[str], output: Path | None, command: str) -> int:
     result = run(plan_of(settings), command, console)
     if not result.complete:
         return 130
-    found = result.summary.rename(columns={"elo_low": "low", "elo_high": "high"})
-    found.loc[found["bound"] != "", "elo"] = math.nan  # all games won, or all lost
-    elo = found.set_index("agent")[["elo", "low", "high"]].to_dict("index")
+    ratings = result.summary.rename(columns={"elo_low": "low", "elo_high": "high"})
+    ratings.loc[ratings["bound"] != "", "elo"] = math.nan  # all games won, or all lost
+    elo = ratings.set_index("agent")[["elo", "low", "high"]].to_dict("index")
     played = {}
     for name, (agent, names) in agents.items():
-        like = next(other for other, each in settings.agents.items() if each == agent)
+        like = next(other for other, settled in settings.agents.items() if settled == agent)
         played[name] = elo[like] | names
-    write_ladder({name: elo[name] for name in rungs}, played, int(found["games"].min()), path)
+    write_ladder({name: elo[name] for name in rungs}, played, int(ratings["games"].min()), path)
     console.print(plain(f"Elo  {path}"), soft_wrap=True)
     return 0
 

@@ -29,16 +29,16 @@ def read_move(text: str, position: Position) -> int:
     """Return the number of the move in a line; raises IllegalMove with the reason if it is none.
     The position decides on its legality."""
     side = position.ruleset.side
-    if found := _TOURNAMENT.fullmatch(text):
-        letter, column, row = found.groups()
+    if match := _TOURNAMENT.fullmatch(text):
+        letter, column, row = match.groups()
         color = _LETTERS[letter.lower()]
         if color is not position.to_move:
             raise IllegalMove(f"{text}: {position.to_move.value} is to move")
         if column.lower() == "p":
             return PASS
         return parse_square(column + row, side)
-    if found := _NUMBERS.fullmatch(text):
-        row, number = map(int, found.groups())
+    if match := _NUMBERS.fullmatch(text):
+        row, number = map(int, match.groups())
         if not (1 <= row <= side and 1 <= number <= side):
             raise IllegalMove(f"{text}: row and column, each from 1 to {side}, are needed")
         return 8 * (row - 1) + number - 1

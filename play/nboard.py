@@ -34,15 +34,15 @@ class NBoardServer:
 
     def __init__(
         self,
-        table: GameSetup,
+        setup: GameSetup,
         player: PlayerSettings,
         thinkers: AgentProcesses,
         output: TextIO,
     ) -> None:
         """``output``: to the controller."""
         self._player, self._thinkers, self._output = player, thinkers, output
-        self._limits, self._seed = table.limits, table.settings.seed
-        self._game = GameState(Position.start(table.rules))
+        self._limits, self._seed = setup.limits, setup.settings.seed
+        self._game = GameState(Position.start(setup.rules))
         self.quitting = False
 
     def _say(self, line: str) -> None:
@@ -86,7 +86,7 @@ class NBoardServer:
         if not games:
             raise NotationError("GGF: a game, which begins with (;, is expected")
         (game, *_) = games
-        rules = next((each for each in RULESETS.values() if each.side == game.side), None)
+        rules = next((rule for rule in RULESETS.values() if rule.side == game.side), None)
         if rules is None:
             raise NotationError(f"a board of {game.side}x{game.side} is not played here")
         start = Position.from_obf(game.start, rules)
@@ -106,8 +106,8 @@ class NBoardServer:
             return
         decision, seconds = self._think()
         self._say(f"nodestats {decision.stats.nodes} {seconds:.3f}")
-        told = _value(decision)
-        worth = "" if told is None else f"/{told:.2f}/{seconds:.3f}"
+        value = _value(decision)
+        worth = "" if value is None else f"/{value:.2f}/{seconds:.3f}"
         self._say(f"=== {ggf_word(decision.move)}{worth}")
 
     def _do_hint(self, count: str) -> None:
@@ -122,9 +122,9 @@ class NBoardServer:
     def _think(self) -> tuple[Decision, float]:
         """Return the agent's decision, and its seconds; raises AgentFailure."""
         self._say(f"status {self._player.name} is thinking")
-        found = self._thinkers.ask(self._player, self._game, self._seed, self._limits)
+        answer = self._thinkers.ask(self._player, self._game, self._seed, self._limits)
         self._say("status")
-        return found
+        return answer
 
 
 def _value(decision: Decision) -> float | None:

@@ -97,11 +97,11 @@ c4e3f6e6f5g6e7c5 Aubrey (Feldborg Continuation)
 @cache
 def named_positions() -> dict[Position, str]:
     """Return the name of each position that ends a line, one for all symmetric forms."""
-    found = {}
+    names = {}
     for row in LINES.splitlines():
         moves, _, name = row.partition(" ")
-        found[Position.from_transcript(moves).canonical()] = name
-    return found
+        names[Position.from_transcript(moves).canonical()] = name
+    return names
 
 
 def opening_names(game: GameState) -> list[str]:

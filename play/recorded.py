@@ -27,15 +27,15 @@ _MOST_RUNS = 500
 
 def runs_below(folder: Path) -> list[str]:
     """Return the runs with records in a folder, as paths below it, the latest first."""
-    found = []
+    runs = []
     for path in folder.glob(f"*/*/{FILE}"):
         if kind_in(path.parent) != RUN:
             continue
         try:
-            found.append((path.stat().st_mtime, str(path.parent.relative_to(folder))))
+            runs.append((path.stat().st_mtime, str(path.parent.relative_to(folder))))
         except OSError:
             continue
-    return [name for _, name in sorted(found, reverse=True)[:_MOST_RUNS]]
+    return [name for _, name in sorted(runs, reverse=True)[:_MOST_RUNS]]
 
 
 def games_of_run(folder: Path, first: int, most: int) -> tuple[list[dict[str, Any]], int]:
@@ -55,11 +55,11 @@ def game_of_run(folder: Path, number: int) -> ReadGame:
     """A game of a run's record, by its number from 0; raises ConfigError."""
     with _record(folder) as record:
         games = record.games()
-        found = games[games["game"] == number]
-        if found.empty:
+        chosen = games[games["game"] == number]
+        if chosen.empty:
             last = f"0 to {games['game'].max()}" if len(games) else "none"
             raise ConfigError(f"game={number}: the record's games are {last}")
-        row: dict[str, Any] = found.iloc[0].to_dict()
+        row: dict[str, Any] = chosen.iloc[0].to_dict()
         rules = record.head()["config"]["ruleset"]["name"]
         stated = {turn.ply: turn for turn in record.turns([int(row["game"])]).rows()}
         players = {color: str(row[color.value]) for color in Color}
@@ -75,7 +75,7 @@ def game_of_run(folder: Path, number: int) -> ReadGame:
 
 
 def open_game(path: Path, number: int | None, rules: Ruleset, tell: Tell) -> ReadGame:
-    """Return a game of a run, from 0, or of a file, see :func:`game_files.read_game`. Raises
+    """Return a game of a run, from 0, or of a file, see :func:`play.game_files.read_game`. Raises
     ConfigError."""
     if path.is_dir() or path.suffix == ".sqlite":
         return game_of_run(path, number or 0)

@@ -64,8 +64,8 @@ def referee(arguments: Sequence[str]) -> int:
     texts: list[str] = []
     write(path, texts)
     prepare_rules(lambda line: print(line, file=sys.stderr))
-    with closing(_heard(contest)) as heard:
-        for kind, text in heard:
+    with closing(_messages(contest)) as messages:
+        for kind, text in messages:
             if kind == "game":
                 write(path, texts := [*texts, text])
             else:
@@ -86,7 +86,7 @@ def _new_record(contest: ExternalMatch) -> Path:
     return path
 
 
-def _heard(contest: ExternalMatch) -> Generator[tuple[str, str], None, None]:
+def _messages(contest: ExternalMatch) -> Generator[tuple[str, str], None, None]:
     """Yield the umpire's messages: ``say`` or ``game`` (one that has ended), and a text."""
     child = ForkedProcess(umpire, contest)
     with closing(child):
@@ -114,11 +114,11 @@ def read_contest(words: Sequence[str]) -> ExternalMatch:
     if len(commands) < 2:
         raise ConfigError('referee: two commands are needed, as in referee "./anna" "java Bert"')
     settings = read_plain(RefereeConfig, rest)
-    asked = [None, None] if settings.names is None else settings.names.split(",")
+    wanted = [None, None] if settings.names is None else settings.names.split(",")
     try:
         agents = [
             WpiAgent(command, name, settings.folder, settings.patience)
-            for command, name in zip(commands, asked, strict=True)
+            for command, name in zip(commands, wanted, strict=True)
         ]
         for agent in agents:
             agent.prepare()

@@ -86,8 +86,8 @@ class MoveReview:
     @property
     def mark(self) -> str:
         """``blunder``, ``mistake``, ``inaccuracy`` or nothing."""
-        found = next((mark for mark, discs in MARKS.items() if self.loss >= discs), "")
-        return "mistake" if self.exact and self.changed and found != "blunder" else found
+        mark = next((mark for mark, discs in MARKS.items() if self.loss >= discs), "")
+        return "mistake" if self.exact and self.changed and mark != "blunder" else mark
 
     @property
     def to_black(self) -> float:
@@ -130,12 +130,12 @@ class Reviewer:
             value, played = -theirs, (move, *answer)
             if value >= best_value:  # as good; an estimate may even find it better
                 best_value, line = value, played
-        found = MoveReview(
+        review = MoveReview(
             number, turn.color, move, line[0], line, value, best_value, exact, len(before.moves)
         )
-        if found.loss < GOOD:
-            return found
-        return replace(found, reason=reason(before, played, line))
+        if review.loss < GOOD:
+            return review
+        return replace(review, reason=reason(before, played, line))
 
     def _value(self, position: Position, exact: bool, depth: int) -> tuple[float, tuple[int, ...]]:
         """Return the discs to the mover, and the best line."""
@@ -196,11 +196,11 @@ def _after_a_move(played: Position, better: Position, color: Color, best: int) -
 
 def _differences(played: Position, better: Position, color: Color) -> list[str]:
     """Return the same for the positions at the ends of two lines."""
-    own, other = (
+    saved, other = (
         {square for square in _corners(played) if _discs(end, color) >> square & 1}
         for end in (better, played)
     )
-    said = [f"costs the corner {line_text(sorted(own - other))}"] if own - other else []
+    said = [f"costs the corner {line_text(sorted(saved - other))}"] if saved - other else []
     return said + _parts(played, better, color)
 
 
@@ -257,13 +257,13 @@ class Accuracy:
 
 def accuracy(moves: Sequence[MoveReview]) -> Mapping[Color, Accuracy]:
     """Return the accuracy of both players over the reviewed moves."""
-    found = {}
+    result = {}
     for color in Color:
-        own = [each for each in moves if each.color is color and each.choices > 1]
-        lost = sum(each.loss for each in own)
-        good = sum(each.loss < GOOD for each in own)
-        found[color] = Accuracy(len(own), good, lost / len(own) if own else 0.0)
-    return found
+        choices = [move for move in moves if move.color is color and move.choices > 1]
+        lost = sum(move.loss for move in choices)
+        good = sum(move.loss < GOOD for move in choices)
+        result[color] = Accuracy(len(choices), good, lost / len(choices) if choices else 0.0)
+    return result
 
 
 def accuracy_text(moves: Sequence[MoveReview], players: Mapping[Color, str]) -> list[str]:
@@ -285,14 +285,14 @@ def scale_text() -> str:
     )
 
 
-def told(each: MoveReview) -> str:
+def comment(review: MoveReview) -> str:
     """Return the comment on a move in a line; empty for a good one."""
-    if each.loss < GOOD:
+    if review.loss < GOOD:
         return ""
-    how = "" if each.exact else "about "
-    mark = f"{each.mark}: " if each.mark else ""
-    winner = ", and the winner changes" if each.changed else ""
+    how = "" if review.exact else "about "
+    mark = f"{review.mark}: " if review.mark else ""
+    winner = ", and the winner changes" if review.changed else ""
     return (
-        f"{mark}loses {how}{counted(round(each.loss), 'disc')}{winner}; "
-        f"better {line_text(each.line[:6])}. {each.reason}"
+        f"{mark}loses {how}{counted(round(review.loss), 'disc')}{winner}; "
+        f"better {line_text(review.line[:6])}. {review.reason}"
     )

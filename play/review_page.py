@@ -13,7 +13,7 @@ from othello_lab.experiments.report.games import browser_data, browser_plies
 from othello_lab.experiments.report.markdown import write_report
 from othello_lab.play.game import outcome
 from othello_lab.play.game_files import ReadGame
-from othello_lab.play.review import MARKS, MoveReview, accuracy_text, scale_text, told
+from othello_lab.play.review import MARKS, MoveReview, accuracy_text, comment, scale_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,23 +41,23 @@ def write_page(path: Path, shown: ReadGame, moves: Sequence[MoveReview]) -> None
         games_data=_game(shown, moves),
         lead=[outcome(shown.game), *accuracy_text(moves, shown.players)],
         scale=scale_text(),
-        rows=[_row(each) for each in moves],
+        rows=[_row(review) for review in moves],
     )
 
 
-def _row(each: MoveReview) -> list[str]:
-    value = f"{each.to_black:+.0f}" if each.exact else f"{each.to_black:+.1f}"
-    lost = f"{each.loss:.0f}" if each.loss >= 1 else ""
-    kind = "exact" if each.exact else "estimate"
-    color = each.color.value.capitalize()
-    return [f"{each.number}", color, square_name(each.move), lost, value, kind, told(each)]
+def _row(review: MoveReview) -> list[str]:
+    value = f"{review.to_black:+.0f}" if review.exact else f"{review.to_black:+.1f}"
+    lost = f"{review.loss:.0f}" if review.loss >= 1 else ""
+    kind = "exact" if review.exact else "estimate"
+    color = review.color.value.capitalize()
+    return [f"{review.number}", color, square_name(review.move), lost, value, kind, comment(review)]
 
 
 def _game(shown: ReadGame, moves: Sequence[MoveReview]) -> dict[str, Any]:
     """Return the game to be stepped through, with the discs to the mover as its values."""
     game = shown.game
     board, to_move = game.start.to_obf().split()
-    values = {each.number: [round(each.value, 1)] for each in moves}
+    values = {review.number: [round(review.value, 1)] for review in moves}
     difference = game.position.disc_difference
     black = difference if game.position.to_move is Color.BLACK else -difference
     result = "draw" if black == 0 else "black" if black > 0 else "white"
@@ -91,8 +91,8 @@ def _figures(shown: ReadGame, moves: Sequence[MoveReview]) -> Iterator[ReportFig
             "lost at least an inaccuracy's discs; the deeper the step at it, the more it lost.",
             chart=course_chart(moves),
         )
-    worst = sorted((each for each in moves if each.mark), key=lambda each: -each.loss)[:_DRAWN]
-    if worst:
+    worst = sorted(moves, key=lambda review: -review.loss)
+    if worst := [review for review in worst if review.mark][:_DRAWN]:
         yield ReportFigure(
             name="worst",
             title="The moves that lost most",
@@ -114,10 +114,10 @@ def course_chart(moves: Sequence[MoveReview]) -> Figure:
         axes = figure.subplots()
         axes.axhline(0, color=GREY, linewidth=1)
         axes.plot([m.number for m in moves], [m.to_black for m in moves], color=BLUE, linewidth=1.8)
-        marked = [each for each in moves if each.mark]
+        marked = [review for review in moves if review.mark]
         axes.plot(
-            [each.number for each in marked],
-            [each.to_black for each in marked],
+            [review.number for review in marked],
+            [review.to_black for review in marked],
             "o",
             color=ORANGE,
             markersize=5,
@@ -136,9 +136,9 @@ def _worst_boards(shown: ReadGame, worst: Sequence[MoveReview]) -> Figure:
     from othello_lab.experiments.report.figures.drawing import signed, wrapped
 
     figure, places = boards(len(worst), 4.1)
-    for axes, each in zip(places, worst, strict=True):
-        before = shown.game.turns[each.number - 1].before
-        labels = {each.move: signed(each.value), each.best: signed(each.best_value)}
-        played = f"{each.number}. {square_name(each.move)}: {told(each)}"
+    for axes, review in zip(places, worst, strict=True):
+        before = shown.game.turns[review.number - 1].before
+        labels = {review.move: signed(review.value), review.best: signed(review.best_value)}
+        played = f"{review.number}. {square_name(review.move)}: {comment(review)}"
         draw_board(axes, before, labels, "\n".join([turn_text(before), wrapped(played, 44)]))
     return figure

@@ -66,14 +66,14 @@ class TracedNode:
     def line(self, moves: Iterable[int]) -> list[TracedNode]:
         """Return this node and those along a line of moves; of several searches of a move the last,
         since that one counted."""
-        found = [self]
+        nodes = [self]
         for move in moves:
-            below = (each for each in found[-1].below if isinstance(each, TracedNode))
-            searches = [each for each in below if each.move == move]
+            below = (node for node in nodes[-1].below if isinstance(node, TracedNode))
+            searches = [node for node in below if node.move == move]
             if not searches:
                 break
-            found.append(searches[-1])
-        return found
+            nodes.append(searches[-1])
+        return nodes
 
 
 class TracedTree(SearchObserver):
@@ -85,17 +85,17 @@ class TracedTree(SearchObserver):
         self._open = [self.root]
 
     @property
-    def _kept(self) -> bool:
+    def _is_stored(self) -> bool:
         """True if the events below the present node are kept."""
         return self._deepest is None or len(self._open) <= self._deepest
 
     def glance(self, move: int, value: int, counted: bool) -> None:
-        if self._kept:
+        if self._is_stored:
             self._open[-1].below.append(OrderingLook(move, value, counted))
 
     def enter(self, move: int, alpha: int, beta: int) -> None:
         node = TracedNode(move, alpha, beta)
-        if self._kept:
+        if self._is_stored:
             self._open[-1].below.append(node)
         elif self._deepest is not None:
             self._open[self._deepest].hidden += 1
@@ -108,7 +108,7 @@ class TracedTree(SearchObserver):
         self._open.pop().value = value
 
     def cut(self, value: int, beta: int, unsearched: Sequence[int]) -> None:
-        if self._kept:
+        if self._is_stored:
             self._open[-1].below.append(Cutoff(value, beta, tuple(unsearched)))
 
 

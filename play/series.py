@@ -38,10 +38,10 @@ class Series:
     @classmethod
     def parse(cls, word: str) -> Series:
         """``games=5`` or ``points=100``; ConfigError."""
-        if not (found := re.fullmatch(r"(games|points)=([1-9]\d{0,5})", word)):
+        if not (match := re.fullmatch(r"(games|points)=([1-9]\d{0,5})", word)):
             raise ConfigError(f"series {word}: games=N or points=N is needed")
-        number = int(found[2])
-        return cls(games=number) if found[1] == "games" else cls(points=number)
+        number = int(match[2])
+        return cls(games=number) if match[1] == "games" else cls(points=number)
 
     def add(self, game: GameState) -> None:
         """Count a game that is over."""

@@ -118,7 +118,7 @@ class _Umpire:
         self.send("say", "\n".join(lines))
 
     def check(self) -> None:
-        """Raise _Stopped if nobody listens any more."""
+        """Raise _UserStopped if nobody listens any more."""
         if select.select([self._link], [], [], 0)[0]:
             raise _UserStopped
 
@@ -132,8 +132,8 @@ class _Umpire:
         for number in range(games):
             white = (first + number) % 2
             winner = self._play(number, {Color.WHITE: white, Color.BLACK: 1 - white})
-            for each in (0, 1):
-                points[each] += 0.5 if winner is None else float(winner == each)
+            for program in (0, 1):
+                points[program] += 0.5 if winner is None else float(winner == program)
         if games > 1:
             self.say("", f"{games} games: {names[0]} {points[0]:g}, {names[1]} {points[1]:g}")
 
@@ -144,22 +144,22 @@ class _Umpire:
         self.say("", f"Game {number + 1}: White {names[Color.WHITE]}, Black {names[Color.BLACK]}")
         self.say("", str(start))
         self._shown = 0
-        with self._seated() as (stand_ins, folders):
+        with self._seated() as (proxies, folders):
             record = play_game(
-                {color: stand_ins[who] for color, who in seats.items()},
+                {color: proxies[who] for color, who in seats.items()},
                 start,
                 limits=self._limits,
                 grace=_GRACE,
                 before_call=lambda position, _, plies: self._show(position, plies, names),
             )
             commands = {color: self._contest.commands[who] for color, who in seats.items()}
-            told = verdict(record, names, commands)
-            self.say("", told)
+            ending = verdict(record, names, commands)
+            self.say("", ending)
             if record.end_reason == ILLEGAL and record.winner is not None:
                 winner = seats[record.winner]
                 self._hand_on(folders[1 - winner], folders[winner], winner)
-            self._wait_for_their_end(stand_ins)
-        self.send("game", transcript(record, names, told))
+            self._wait_for_their_end(proxies)
+        self.send("game", transcript(record, names, ending))
         return None if record.winner is None else seats[record.winner]
 
     @property
@@ -171,7 +171,7 @@ class _Umpire:
         """Yield proxies of the programs, and their folder; all is gone afterwards."""
         settings, contest = self._contest.settings, self._contest
         scratches = [] if settings.folder is not None else [ScratchFolder(), ScratchFolder()]
-        folders = [str(each.path) for each in scratches] or [str(settings.folder)] * 2
+        folders = [str(scratch.path) for scratch in scratches] or [str(settings.folder)] * 2
         agents = [
             WpiAgent(command, name, folder, settings.patience)
             for command, name, folder in zip(contest.commands, contest.files, folders, strict=True)
@@ -192,12 +192,12 @@ class _Umpire:
             ponder=settings.ponder,
             private=[os.path.abspath("results")],
         )
-        stand_ins = [AgentProxy(conditions, who, self._children, self.check) for who in (0, 1)]
+        proxies = [AgentProxy(conditions, who, self._children, self.check) for who in (0, 1)]
         try:
-            yield stand_ins, folders
+            yield proxies, folders
         finally:
-            for each in stand_ins:
-                each.kill()
+            for proxy in proxies:
+                proxy.kill()
             end_descendants([os.getpid()])
             for scratch in scratches:
                 scratch.remove()
@@ -222,19 +222,19 @@ class _Umpire:
         except (FileNameError, OSError):
             pass  # there is nothing to see
 
-    def _wait_for_their_end(self, stand_ins: Sequence[AgentProxy]) -> None:
+    def _wait_for_their_end(self, proxies: Sequence[AgentProxy]) -> None:
         """The programs have a moment to end by themselves."""
         until = time.monotonic() + EXIT_SECONDS
-        numbers = [each.number for each in stand_ins if each.number is not None]
-        for each in stand_ins:
-            each.go_on()
+        numbers = [proxy.number for proxy in proxies if proxy.number is not None]
+        for proxy in proxies:
+            proxy.go_on()
         while descendants(numbers) and time.monotonic() < until:
             self.check()
             time.sleep(_LOOK_SECONDS)
-        for each in stand_ins:
-            each.begin_to_close()
-        for each in stand_ins:
-            each.closed_within(_CLOSE_SECONDS)
+        for proxy in proxies:
+            proxy.begin_to_close()
+        for proxy in proxies:
+            proxy.closed_within(_CLOSE_SECONDS)
 
 
 class _OutputPrinter(logging.Handler):
@@ -252,7 +252,7 @@ class _OutputPrinter(logging.Handler):
 
 
 def verdict(record: GameRecord, names: Mapping[Color, str], commands: Mapping[Color, str]) -> str:
-    """Yield the winner and the reason, in a line; and the last output of a program that has
+    """Return the winner and the reason, in a line; and the last output of a program that has
     failed."""
 
     def named(color: Color) -> str:
@@ -271,10 +271,10 @@ def verdict(record: GameRecord, names: Mapping[Color, str], commands: Mapping[Co
     return f"{named(loser)} loses: {reason}. {named(record.winner)} wins.{last}"
 
 
-def transcript(record: GameRecord, names: Mapping[Color, str], told: str) -> str:
+def transcript(record: GameRecord, names: Mapping[Color, str], ending: str) -> str:
     """The game as a text that can be read again, with the verdict at its end."""
     game = GameState(Position.start(RULES))
     for ply in record.plies:
         game.play(ply.move, names[ply.color])
     text = game_text(game, names)
-    return text if record.end_reason == FINISHED else f"{text}\n{told}\n"
+    return text if record.end_reason == FINISHED else f"{text}\n{ending}\n"

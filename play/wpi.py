@@ -64,21 +64,21 @@ def run_wpi(arguments: Sequence[str]) -> int:
     if {"-h", "--help"} & set(arguments) or not arguments:
         print(USAGE, end="")
         return 0
-    own, table, player = read_player(arguments)
-    incoming, outgoing = mailbox_files(Path(own.folder), own.name)
+    settings, setup, player = read_player(arguments)
+    incoming, outgoing = mailbox_files(Path(settings.folder), settings.name)
 
     def say(*lines: str) -> None:
         print(visible("\n".join(lines), keep="\n"), flush=True)
 
-    hang = table.settings.limits.hang
-    with AgentProcesses(table.rules, table.limits, hang, announce) as thinkers:
+    hang = setup.settings.limits.hang
+    with AgentProcesses(setup.rules, setup.limits, hang, announce) as thinkers:
         thinkers.of(player, _USE)  # before its time runs
 
         def decide(game: GameState, seconds: float) -> tuple[Decision, float]:
-            limits = replace(table.limits, seconds=min(seconds, table.limits.seconds or seconds))
-            return thinkers.ask(player, game, table.settings.seed, limits, _USE)
+            limits = replace(setup.limits, seconds=min(seconds, setup.limits.seconds or seconds))
+            return thinkers.ask(player, game, setup.settings.seed, limits, _USE)
 
-        FilePlayer(own.name, incoming, outgoing, own.limit, decide, say).play()
+        FilePlayer(settings.name, incoming, outgoing, settings.limit, decide, say).play()
     return 0
 
 
@@ -94,15 +94,15 @@ def read_player(words: Sequence[str]) -> tuple[WpiConfig, GameSetup, PlayerSetti
     known = WpiConfig.__dataclass_fields__
     mine = [word for word in rest if word.partition("=")[0] in known]
     said = {word.partition("=")[0] for word in rest}
-    own = read_plain(WpiConfig, [f"name='{name}'", *mine])
+    settings = read_plain(WpiConfig, [f"name='{name}'", *mine])
     try:
-        check_folder(own.folder)
+        check_folder(settings.folder)
     except ValueError as error:
         raise ConfigError(str(error)) from None
-    words = ["ruleset=wpi", f"limits.seconds={SHARE * own.limit}"]
+    words = ["ruleset=wpi", f"limits.seconds={SHARE * settings.limit}"]
     words += [word for word in rest if word not in mine]
-    table, player = read_engine(words, folders)
-    return own, table, _deepening(player, said)
+    setup, player = read_engine(words, folders)
+    return settings, setup, _deepening(player, said)
 
 
 def _deepening(player: PlayerSettings, said: set[str]) -> PlayerSettings:
@@ -132,20 +132,20 @@ class FilePlayer:
         raise AgentFailure. say: prints lines."""
         self._name, self._incoming, self._outgoing = name, incoming, outgoing
         self._limit, self._decide, self._say = limit, decide, say
-        self._asked = 0.0
+        self._turn_began = 0.0
 
     def play(self) -> None:
         """Raises ConfigError where the files cannot be used."""
         self._say(f"{self._name} waits for {self._incoming.path}.")
         game = GameState(Position.start("wpi"))
-        own = self._colour(game)
-        self._say(f"{self._name} has {own.value.capitalize()}.", "", str(game.position))
+        color = self._colour(game)
+        self._say(f"{self._name} has {color.value.capitalize()}.", "", str(game.position))
         while not game.is_over:
-            if game.position.to_move is own:
+            if game.position.to_move is color:
                 self._move(game)
-            elif not self._follow(game, own):
+            elif not self._follow(game, color):
                 return
-        result = {own: "won", own.other: "lost", None: "drawn"}[game.winner]
+        result = {color: "won", color.other: "lost", None: "drawn"}[game.winner]
         self._say("", outcome(game), f"{self._name} has {result}.")
 
     # ------------------------------------------------------------------ turns
@@ -162,7 +162,7 @@ class FilePlayer:
         position = game.position
         decision, seconds, move = None, 0.0, PASS
         if not position.must_pass:
-            left = SHARE * self._limit - (time.monotonic() - self._asked)
+            left = SHARE * self._limit - (time.monotonic() - self._turn_began)
             try:
                 decision, seconds = self._decide(game, max(left, _LEAST * self._limit))
                 move = decision.move
@@ -178,13 +178,13 @@ class FilePlayer:
             ) from None
         self._show(turn, game)
 
-    def _follow(self, game: GameState, own: Color) -> bool:
+    def _follow(self, game: GameState, color: Color) -> bool:
         """Make the opponent's move; return True if it is valid."""
         text = self._receive(lambda text: not may_go_on(text))
         try:
             move = read_move(text, game.position)
         except IllegalMove as error:
-            other, own_name = own.other.value.capitalize(), own.value.capitalize()
+            other, own_name = color.other.value.capitalize(), color.value.capitalize()
             self._say("", f"{other} wrote {error}", f"The move is not valid: {own_name} wins.")
             self._say(f"{self._name} has won.")
             return False
@@ -207,7 +207,7 @@ class FilePlayer:
             try:
                 text = self._incoming.read()
                 if text is not None and whole(text):
-                    self._asked = time.monotonic() - self._incoming.age
+                    self._turn_began = time.monotonic() - self._incoming.age
                     self._incoming.remove()
                     return text
             except FileNameError as error:

@@ -23,8 +23,8 @@ masks = st.integers(0, 2**64 - 1)
 def strewn(draw: st.DrawFn, rules: str = "standard") -> Position:
     """Any discs anywhere, as no game leaves them."""
     start = Position.start(rules)
-    filled, own = draw(masks) & start.ruleset.board, draw(masks)
-    return replace(start, mover=filled & own, opponent=filled & ~own)
+    filled, chosen = draw(masks) & start.ruleset.board, draw(masks)
+    return replace(start, mover=filled & chosen, opponent=filled & ~chosen)
 
 
 def strewn_boards(count: int, seed: int) -> list[Position]:

@@ -12,12 +12,12 @@ class Remembers(RandomAgent):
 
     def begin_game(self, *args: Any) -> None:
         super().begin_game(*args)
-        self.told: list[tuple[int, int]] = []
+        self.observed: list[tuple[int, int]] = []
 
     def observe(self, move: int, position: Position) -> None:
-        self.told.append((move, position.mover))
+        self.observed.append((move, position.mover))
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         lot = int(self.rng.integers(1 << 30))
         moves = position.moves
-        return Decision(moves[hash((lot, *self.told)) % len(moves)])
+        return Decision(moves[hash((lot, *self.observed)) % len(moves)])

@@ -79,7 +79,7 @@ def check_for_all(page: Page, shot: Callable[..., None], *sizes: tuple[int, str]
         page.set_viewport_size({"width": width, "height": 800})
         page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
         shot(page, f"{width}")
-        found = Axe().run(page, options=options)
-        assert found.violations_count == 0, f"{page.url}\n{found.generate_report()}"
-        assert len(found.response["passes"]) > 15
+        result = Axe().run(page, options=options)
+        assert result.violations_count == 0, f"{page.url}\n{result.generate_report()}"
+        assert len(result.response["passes"]) > 15
         assert page.evaluate("document.documentElement.scrollWidth") <= width

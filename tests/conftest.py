@@ -95,8 +95,8 @@ def compile_once(worker: int) -> None:
     ]
     first = worker % len(parts)
     for part in parts[first:] + parts[:first]:
-        for each in part:
-            each.prepare()
+        for searcher in part:
+            searcher.prepare()
 
 
 @pytest.fixture(autouse=True)
@@ -130,15 +130,15 @@ def timers(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The seconds after which the tested code wants searches to stop; all stop very soon."""
     from othello_lab.agents.search import limits
 
-    asked = []
+    wanted = []
     deadline = limits.deadline
 
     def soon(seconds: float, clock: int) -> int:
-        asked.append(seconds)
+        wanted.append(seconds)
         return deadline(0.02, clock)
 
     monkeypatch.setattr(limits, "deadline", soon)
-    return asked
+    return wanted
 
 
 @pytest.fixture(scope="session")
@@ -171,20 +171,20 @@ def chromium() -> Iterator[tuple[Browser, AbstractEventLoop]]:
         pytest.skip("there is no chromium on the PATH (Debian: apt-get install chromium)")
     api.expect.set_options(timeout=60_000)
     with api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_ARGUMENTS))
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_ARGUMENTS))
         loop = asyncio.get_running_loop()
-        yield found, loop
+        yield browser, loop
         asyncio._set_running_loop(loop)
-        found.close()
+        browser.close()
 
 
 @pytest.fixture
 def browser(chromium: tuple[Browser, AbstractEventLoop]) -> Iterator[Browser]:
     """Playwright drives the system's chromium, found on the PATH. Its loop does not seem to run
     between the tests, so other tests can use asyncio.run."""
-    found, loop = chromium
+    browser, loop = chromium
     asyncio._set_running_loop(loop)
-    yield found
+    yield browser
     asyncio._set_running_loop(None)
 
 
@@ -203,17 +203,17 @@ def visit(browser: Browser) -> Iterator[Visit]:
             context.set_default_timeout(60_000)  # milliseconds: the machine may be busy
             page = context.new_page()
             said: list[str] = []
-            asked: list[str] = []
+            requested: list[str] = []
             page.on("pageerror", lambda error: said.append(str(error)))
             page.on("console", lambda line: said.append(line.text) if line.type == "error" else 0)
-            page.on("request", lambda request: asked.append(request.url))
+            page.on("request", lambda request: requested.append(request.url))
             page.goto(address)
 
             def nothing_went_wrong() -> None:
                 lost = ("WebSocket connection to", "ERR_CONNECTION_REFUSED")
-                assert [each for each in said if not any(word in each for word in lost)] == []
-                own = (home or address, "blob:", "data:")
-                assert [url for url in asked if not url.startswith(own)] == []
+                assert [line for line in said if not any(word in line for word in lost)] == []
+                allowed = (home or address, "blob:", "data:")
+                assert [url for url in requested if not url.startswith(allowed)] == []
 
             stack.callback(nothing_went_wrong)
             return page

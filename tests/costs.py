@@ -84,8 +84,8 @@ def costs_of(reporter: Any) -> list[tuple[float, str]]:
 @pytest.hookimpl(wrapper=True)
 def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    asked = session.config.getoption("costs") and reporter and session.exitstatus == 0
-    warm = asked and kernels() == session.config.stash[KERNELS]
+    wanted = session.config.getoption("costs") and reporter and session.exitstatus == 0
+    warm = wanted and kernels() == session.config.stash[KERNELS]
     if warm and any(seconds > TOO_MUCH for seconds, _ in costs_of(reporter)):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
     return (yield)

@@ -141,7 +141,7 @@ class GtpEngine:
         return "\n".join(name.upper() if "upper" in TRAITS else name for name in names)
 
     def level(self, *numbers: str) -> None:
-        [int(each) for each in numbers]
+        [int(number) for number in numbers]
 
     def boardsize(self, size: str) -> None:
         if size != "8" and "any-size" not in TRAITS:

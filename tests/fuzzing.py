@@ -36,8 +36,8 @@ Change = tuple[int, int, int, AnyStr]
 
 
 def changed(text: AnyStr, changes: Sequence[Change[AnyStr]]) -> AnyStr:
-    for place, length, how, piece in changes:
-        start = place % (len(text) + 1)
+    for at, length, how, piece in changes:
+        start = at % (len(text) + 1)
         before, after = text[:start], text[start + length :]
         if how == PUT_IN:
             text = before + piece + after

@@ -57,10 +57,10 @@ def handmade_run(
     with handmade(file, plan.names) as made:
         rows = []
         for number, (first, second, *results) in enumerate(pairs):
-            for place, result in enumerate(results):
-                game, seats = 2 * number + place, (second, first) if place else (first, second)
-                discs = None if isinstance(result, str) else result * (1 - 2 * place)
-                points = place if discs is None else 0.5 + 0.5 * (discs > 0) - 0.5 * (discs < 0)
+            for index, result in enumerate(results):
+                game, seats = 2 * number + index, (second, first) if index else (first, second)
+                discs = None if isinstance(result, str) else result * (1 - 2 * index)
+                points = index if discs is None else 0.5 + 0.5 * (discs > 0) - 0.5 * (discs < 0)
                 name = {0: "white", 0.5: "draw", 1: "black"}[points]
                 turns = [
                     MoveRow(
@@ -71,10 +71,10 @@ def handmade_run(
                     )
                     for seat, agent in enumerate(seats)
                 ]
-                about = name, points, discs, 0, 0, result if discs is None else "finished"
+                outcome = name, points, discs, 0, 0, result if discs is None else "finished"
                 text = f"opening {number % openings}", 0, f"{number}" if alike else f"{game}", ""
                 totals = [total for part in seat_totals(turns, seats) for total in part]
-                row = GameRow(game, number, *seats, *about, *text, *totals)
+                row = GameRow(game, number, *seats, *outcome, *text, *totals)
                 rows.append(PlayedGame(row, written(game, seats[0], turns)))
         made.write_games(rows)
         yield RunFacts(made, plan)

@@ -19,11 +19,11 @@ class _Trouble(RandomAgent):
 
     def begin_game(self, *args: Any) -> None:
         super().begin_game(*args)
-        self.asked = 0
+        self.decisions = 0
 
     def decide(self, position: Position, limits: Limits) -> Decision:
-        self.asked += 1
-        if self.asked > self.after:
+        self.decisions += 1
+        if self.decisions > self.after:
             return self.misbehave(position)
         return super().decide(position, limits)
 

@@ -102,9 +102,10 @@ def mutants(seed: int) -> Iterator[Mutant]:
         text = path.read_text("utf-8")
         if not text.isascii():  # columns of the syntax tree count bytes
             continue
-        found = [each for each in changes(text.splitlines(), ast.parse(text)) if each[0] == number]
-        if found:
-            line, column, before, after = chance.choice(sorted(found))
+        every = changes(text.splitlines(), ast.parse(text))
+        possible = [change for change in every if change[0] == number]
+        if possible:
+            line, column, before, after = chance.choice(sorted(possible))
             file = str(path.relative_to(ROOT))
             yield Mutant(file, line, column, column + len(before), before, after)
 
@@ -169,10 +170,10 @@ def main() -> None:
             with options.file.open("a") as file:
                 file.write(json.dumps(row) + "\n")
             print(json.dumps(row), flush=True)
-        tried = [each for each in done if each not in skipped and each <= number]
+        tried = [key for key in done if key not in skipped and key <= number]
         if len(tried) == options.count:
             break
-    print(f"{sum(bool(done[each]) for each in tried)} of {len(tried)} killed")
+    print(f"{sum(bool(done[key]) for key in tried)} of {len(tried)} killed")
 
 
 if __name__ == "__main__":

@@ -107,12 +107,12 @@ def count(board: Board, colour: str) -> int:
 
 def score(board: Board, colour: str) -> int:
     """Discs of ``colour`` minus those of the other, empty squares going to the winner."""
-    own, theirs, empty = count(board, colour), count(board, other(colour)), count(board, EMPTY)
-    if own > theirs:
-        own += empty
-    if theirs > own:
+    ours, theirs, empty = count(board, colour), count(board, other(colour)), count(board, EMPTY)
+    if ours > theirs:
+        ours += empty
+    if theirs > ours:
         theirs += empty
-    return own - theirs
+    return ours - theirs
 
 
 def random_game(ruleset: str, seed: int) -> list[tuple[Board, str, int | None]]:
@@ -150,9 +150,9 @@ def mask(chosen: list[int] | set[int]) -> int:
 
 def masks(board: Board, colour: str) -> tuple[int, int]:
     """Bit masks of the discs of ``colour`` and of the other colour."""
-    own = {square for square in squares(board) if at(board, square) == colour}
+    ours = {square for square in squares(board) if at(board, square) == colour}
     theirs = {square for square in squares(board) if at(board, square) == other(colour)}
-    return mask(own), mask(theirs)
+    return mask(ours), mask(theirs)
 
 
 def bits(mask: int) -> set[int]:

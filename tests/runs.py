@@ -41,8 +41,8 @@ def printed(*words: object, code: int = 0) -> str:
 
     Of code 2, for bad input, return its errors alone, which are one line.
     """
-    found, out, err = ended(words)
-    assert found == code, out + err
+    ended_with, out, err = ended(words)
+    assert ended_with == code, out + err
     assert "Traceback" not in out + err
     if code == 2:
         assert err.count("\n") == 1, err

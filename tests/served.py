@@ -94,11 +94,11 @@ class Page:
 class Server:
     """A server in a process of its own."""
 
-    def __init__(self, table: GameSetup) -> None:
-        self.table = table
-        self.port = table.settings.web.port
+    def __init__(self, setup: GameSetup) -> None:
+        self.setup = setup
+        self.port = setup.settings.web.port
         self.host = f"127.0.0.1:{self.port}"
-        self.process = ForkedProcess(_serve, table)
+        self.process = ForkedProcess(_serve, setup)
         await_(lambda: self._listens() or self.process.has_ended())
         self.get("/")
 
@@ -122,10 +122,10 @@ class Server:
     @contextmanager
     def line(self, origin: str | None = "", **headers: str) -> Iterator[Page]:
         """A line on which nothing was said yet. origin: empty for this server's own pages."""
-        own = f"http://{self.host}" if origin == "" else origin
+        source = f"http://{self.host}" if origin == "" else origin
         with connect(
             f"ws://{self.host}/line",
-            origin=own,  # type: ignore[arg-type]
+            origin=source,  # type: ignore[arg-type]
             additional_headers=headers,
             open_timeout=_PATIENCE,
             max_size=None,
@@ -143,8 +143,8 @@ class Server:
         self.process.close()
 
 
-def _serve(link: Channel, table: GameSetup) -> None:
-    serve(table)
+def _serve(link: Channel, setup: GameSetup) -> None:
+    serve(setup)
 
 
 def free_port() -> int:

@@ -41,15 +41,15 @@ def job(name: str) -> Callable[..., Path]:
     def play(tmp_path_factory: pytest.TempPathFactory) -> Path:
         from othello_lab.__main__ import main
 
-        own = tmp_path_factory.getbasetemp()
-        place = (own.parent if own.name.startswith("popen-") else own) / "shared" / name
-        place.mkdir(parents=True, exist_ok=True)
-        with (place / "lock").open("w") as lock:
+        base = tmp_path_factory.getbasetemp()
+        folder = (base.parent if base.name.startswith("popen-") else base) / "shared" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if not (place / "done").exists():
-                assert main([*JOBS[name], f"results={place / 'results'}"]) == 0
-                (place / "done").touch()
-        (folder,) = (place / "results").glob("*/*/")
+            if not (folder / "done").exists():
+                assert main([*JOBS[name], f"results={folder / 'results'}"]) == 0
+                (folder / "done").touch()
+        (folder,) = (folder / "results").glob("*/*/")
         return folder
 
     return play

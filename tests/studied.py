@@ -43,8 +43,8 @@ class Growing(MatchStudy):
 
     def conclude(self, plan: Plan, played: Sequence[PlayedRun]) -> Conclusion:
         counts = []
-        for each in played:
-            with each.record() as record:
+        for match in played:
+            with match.record() as record:
                 counts.append(record.count_games())
         table = ResultTable("Runs", ["run", "games"], [["all", str(sum(counts))]])
         return Conclusion([f"Games: {counts}."], [table], exit_code=1)
@@ -66,7 +66,7 @@ class Asking(PositionStudy):
     def pieces(self, plan: Plan, record: Record | None) -> Sequence[Any]:
         return list(range(self.count))
 
-    def work(self, place: WorkerContext, piece: Any) -> Tables:
+    def work(self, context: WorkerContext, piece: Any) -> Tables:
         lives = sorted(Path(self.where).glob("life*")) if self.trouble and piece == self.at else []
         if lives and self.trouble == "fails":
             raise ValueError(f"no {piece}")
@@ -75,11 +75,11 @@ class Asking(PositionStudy):
             if self.trouble == "kills":
                 os.kill(os.getpid(), signal.SIGKILL)
             signal.raise_signal(signal.SIGINT)
-        start = Position.start(place.conditions.rules)
+        start = Position.start(context.conditions.rules)
         return {
             "moves": [
-                {"agent": name, "seed": piece, "move": place.decide(number, start, piece).move}
-                for number, name in enumerate(place.conditions.names)
+                {"agent": name, "seed": piece, "move": context.decide(number, start, piece).move}
+                for number, name in enumerate(context.conditions.names)
             ]
         }
 

@@ -49,8 +49,8 @@ def hand_in(
     follows the kind in its name. trouble: a line of Python for some kinds, where they move."""
     folder.mkdir(parents=True, exist_ok=True)
     names = []
-    for place, kind in enumerate(kinds, start=number):
-        name = f"{kind}{place}"
+    for suffix, kind in enumerate(kinds, start=number):
+        name = f"{kind}{suffix}"
         names.append(name)
         line = (trouble or {}).get(kind, "pass")
         if kind == "file":

@@ -1,4 +1,4 @@
-"""A heuristic, a search, a counter, a ruleset and a protocol are two files each to add."""
+"""A heuristic, search, counter, ruleset, protocol, study and figure are two files each to add."""
 
 from __future__ import annotations
 
@@ -94,6 +94,69 @@ if __name__ == "__main__":
         print(line.split()[0], flush=True)
 '''
 
+STUDY = '''"""Freedom: legal moves in random games."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from othello_lab.core.notation import PASS
+from othello_lab.core.position import Position
+from othello_lab.experiments.config import Plan
+from othello_lab.experiments.playing.tasks import Tables, WorkerContext
+from othello_lab.experiments.record.store import Record
+from othello_lab.experiments.studies.study import Conclusion, PositionStudy
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, kw_only=True)
+class Freedom(PositionStudy):
+    """Legal moves in random games. rounds: number of games."""
+
+    rounds: int = 4
+    asks_agents: ClassVar[bool] = False
+
+    def pieces(self, plan: Plan, record: Record | None) -> Sequence[Any]:
+        return range(self.rounds)
+
+    def work(self, place: WorkerContext, piece: Any) -> Tables:
+        position, chance = Position.start(place.conditions.rules), random.Random(piece)
+        rows = []
+        while not position.is_over:
+            rows.append({"moves": len(position.moves)})
+            position = position.play(chance.choice(position.moves or (PASS,)))
+        return {"freedom": rows}
+
+    def conclude(self, plan: Plan, tables: Mapping[str, pd.DataFrame]) -> Conclusion:
+        return Conclusion([f"{tables['freedom']['moves'].mean():.1f} legal moves on average."])
+'''
+
+FIGURE = '''"""Lengths of games."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from othello_lab.core.notation import split_transcript
+from othello_lab.experiments.report.facts import RunFacts
+from othello_lab.experiments.report.figures.drawing import ReportFigure, blank
+from othello_lab.experiments.report.figures.palette import BLUE
+
+
+def lengths_figures(facts: RunFacts) -> Iterator[ReportFigure]:
+    """Yield the figure of the lengths of games."""
+    games = facts.record.rows("select transcript from games")
+    lengths = [len(split_transcript(transcript)) for (transcript,) in games]
+    with blank(context=facts.context) as figure:
+        figure.add_subplot().hist(lengths, color=BLUE)
+    yield ReportFigure("lengths", "Lengths of games", "Moves of a game.", figure)
+'''
+
 
 @dataclass(frozen=True)
 class Change:
@@ -157,6 +220,29 @@ ADDITIONS = {
             "command: ???\n"
             "# Seconds for each answer that is no move.\npatience: 8\n"
             "# Sizes of board that it plays on.\nboards: [8]\n",
+        ),
+    ],
+    "study": [
+        Change("experiments/studies/freedom.py", STUDY),
+        Change(
+            "conf/study/freedom.yaml",
+            "# @package _global_\n# Legal moves in random games\n"
+            "defaults:\n  - override /agents: ab_mirror\n\n"
+            "study:\n  _target_: othello_lab.experiments.studies.freedom.Freedom\n"
+            "  # Number of games\n  rounds: 4\n",
+        ),
+    ],
+    "figure": [
+        Change("experiments/report/figures/lengths.py", FIGURE),
+        Change(
+            "experiments/report/figures/__init__.py",
+            "from othello_lab.experiments.report.figures.lengths import lengths_figures\n",
+            after="figures.elo import elo_figures\n",
+        ),
+        Change(
+            "experiments/report/figures/__init__.py",
+            "    lengths_figures,\n",
+            after="= (\n    elo_figures,\n",
         ),
     ],
 }
@@ -223,9 +309,11 @@ def test_they_are_used_by_a_run(copy: Path) -> None:
     (report,) = copy.glob("results/all/*/report.md")
     assert "| edge_discs |" in report.read_text(encoding="utf-8")
     words = ["agents=duel", "agent@first=alphabeta", "agent@second=scout", "games=2", "depth=3"]
-    run(copy, "experiments", "run", *words, "evaluation=composite", "figures=false", "name=two")
+    run(copy, "experiments", "run", *words, "evaluation=composite", "name=two")
     (report,) = copy.glob("results/two/*/report.md")
-    assert "late cutoffs" in report.read_text(encoding="utf-8")
+    text = report.read_text(encoding="utf-8")
+    assert "late cutoffs" in text and "Lengths of games" in text
+    assert "legal moves on average" in run(copy, "experiments", "study", "freedom")
     words = ["agents=duel", "agent@first=moves", "agent@second=random", "games=2", "name=six"]
     command = f"first.command='{sys.executable} -m othello_lab.agents.external.moves'"
     run(copy, "experiments", "run", *words, command, "first.boards=[6]", "ruleset=white6")

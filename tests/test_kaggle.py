@@ -16,11 +16,11 @@ from othello_lab.core.notation import square_name
 FILE = Path(__file__).parents[1] / "docs" / "kaggle.py"
 
 
-def asked(position: Position, plies: list[int]) -> dict[str, Any]:
+def observation(position: Position, plies: list[int]) -> dict[str, Any]:
     """What the environment says of a game, as far as the agent looks at it."""
     words = ["pass" if ply == PASS else square_name(ply) for ply in plies]
-    told = json.dumps({"move_history": words, "must_pass": position.must_pass})
-    return {"observationString": told, "playerId": int(position.to_move is Color.WHITE)}
+    text = json.dumps({"move_history": words, "must_pass": position.must_pass})
+    return {"observationString": text, "playerId": int(position.to_move is Color.WHITE)}
 
 
 def test_it_plays_whole_games(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,7 +32,7 @@ def test_it_plays_whole_games(monkeypatch: pytest.MonkeyPatch) -> None:
         position, plies = Position.start(), []
         while not position.is_over:
             if position.to_move is color:
-                answer = module.agent(asked(position, plies), {})
+                answer = module.agent(observation(position, plies), {})
                 assert set(answer) == {"submission"} and type(answer["submission"]) is int
                 plies.append(answer["submission"])
             else:
@@ -49,7 +49,7 @@ def test_it_passes_where_it_has_to() -> None:
             position, plies = Position.start(), []
         plies.append(int(rng.choice(position.moves)))
         position = position.play(plies[-1])
-    assert module.agent(asked(position, plies), {}) == {"submission": PASS}
+    assert module.agent(observation(position, plies), {}) == {"submission": PASS}
 
 
 @pytest.mark.nightly

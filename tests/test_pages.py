@@ -233,7 +233,7 @@ false
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ("12 nodes\n──────", "13 nodes\n──────", "not printed: took ... s, 13 nodes"),
         ("Anna\ntook ... s, 12 nodes\n", "took ...\nAnna\n", "not printed: Anna"),
@@ -242,9 +242,9 @@ false
         ("file: sub/", "file: ../", "../name.txt"),
     ],
 )
-def test_what_is_wrong_on_a_page_is_found(tmp_path: Path, old: str, new: str, told: str) -> None:
+def test_what_is_wrong_on_a_page_is_found(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert follow(PAGE, tmp_path) == 2 and old in PAGE
-    with pytest.raises(AssertionError, match=re.escape(told)):
+    with pytest.raises(AssertionError, match=re.escape(message)):
         follow(PAGE.replace(old, new), tmp_path)
 
 
@@ -268,7 +268,7 @@ def shell_commands(text: str) -> Iterator[tuple[str, list[str]]]:
     scripts = [block.text.replace("\\\n", " ") for block in blocks(text) if block.is_shell]
     for room, rest in COMMAND.findall("\n".join(scripts)):
         words = shlex.split(rest, comments=True)
-        stop = next((place for place, word in enumerate(words) if word in (">", "|", "&&")), None)
+        stop = next((index for index, word in enumerate(words) if word in (">", "|", "&&")), None)
         words = ([room] if room in ROOMS else []) + words[:stop]
         name = " ".join(words[: 2 if words[0] in ROOMS else 1])
         yield name, words[len(name.split()) :]
@@ -295,9 +295,9 @@ def compose_command(name: str, words: list[str]) -> None:
     """Raise ConfigError for what cannot be composed; of a sweep the first run is looked at."""
     folders = []
     if "--config-dir" in words:
-        place = words.index("--config-dir")
-        folders = [words[place + 1]]
-        words = words[:place] + words[place + 2 :]
+        index = words.index("--config-dir")
+        folders = [words[index + 1]]
+        words = words[:index] + words[index + 2 :]
     settings = [re.sub(r"^([^=]*=[^,\[{(]*),.*", r"\1", word) for word in words if "=" in word]
     if name == "train":
         read_training(words[0], settings, folders)
@@ -305,7 +305,7 @@ def compose_command(name: str, words: list[str]) -> None:
         read_data(settings, folders)
     elif name.startswith("play"):
         series = "series." if name == "play series" else ""
-        read([re.sub(r"^(games|points)=", rf"{series}\1=", each) for each in settings], folders)
+        read([re.sub(r"^(games|points)=", rf"{series}\1=", word) for word in settings], folders)
     else:
         study = [f"+study={words[0]}"] if name == "study" else []
         compose("run", study + settings, folders)
@@ -323,22 +323,22 @@ def test_commands_are_understood(
     bring_along(tmp_path, text)
     monkeypatch.chdir(tmp_path)
     for name, words in shell_commands(text):
-        told = f"{name} {' '.join(words)}"
+        command_line = f"{name} {' '.join(words)}"
         if name in COMPOSED and not {"--help", "--ship"} & set(words):
             try:
                 compose_command(name, words)
             except ValueError as error:
                 if MISSING not in str(error):
-                    pytest.fail(f"{told}: {error}")
+                    pytest.fail(f"{command_line}: {error}")
             continue
         room, *command = name.split()
         with suppress(SystemExit):
-            command_line = partial(room_main, room) if room in ROOMS else main
-            assert command_line([*(command or [room]), "--help"]) == 0, told
+            start = partial(room_main, room) if room in ROOMS else main
+            assert start([*(command or [room]), "--help"]) == 0, command_line
         printed = capsys.readouterr().out
-        assert printed, told
+        assert printed, command_line
         for option in (word for word in words if word.startswith("--")):
-            assert room not in PARSED or option.partition("=")[0] in printed, told
+            assert room not in PARSED or option.partition("=")[0] in printed, command_line
 
 
 def test_commands_are_found() -> None:

@@ -53,7 +53,7 @@ def made(folder: Path, job: str, processor: str) -> Path:
     return report.parent
 
 
-def told(path: Path) -> list[str]:
+def timeless(path: Path) -> list[str]:
     """Return the lines of a text without dates and times."""
     return TIMES.sub("~", path.read_text(encoding="utf-8")).splitlines()
 
@@ -67,7 +67,7 @@ def test_records_and_reports_are_the_same_on_every_processor(job: str, tmp_path:
         assert content(here) == content(there)
     reports = sorted(path.relative_to(one) for path in one.rglob("report.md"))
     for report in reports:
-        assert told(one / report) == told(other / report)
+        assert timeless(one / report) == timeless(other / report)
     tables = sorted(path.relative_to(one) for path in one.rglob("*.csv"))
     assert tables == sorted(path.relative_to(other) for path in other.rglob("*.csv")) != []
     for table in tables:

@@ -33,12 +33,12 @@ ELSEWHERE = {"docs", "benchmarks"}
 def declared() -> dict[str, set[str]]:
     """Return the extras by package; "" is for everybody."""
     extras = {"": PROJECT["dependencies"], **PROJECT["optional-dependencies"]}
-    found: dict[str, set[str]] = {}
+    packages: dict[str, set[str]] = {}
     for extra, lines in extras.items():
         for requirement in map(Requirement, lines):
             if requirement.name != LAB:
-                found.setdefault(canonical(requirement.name), set()).add(extra)
-    return found
+                packages.setdefault(canonical(requirement.name), set()).add(extra)
+    return packages
 
 
 def imported(folders: tuple[str, ...]) -> set[str]:
@@ -54,7 +54,7 @@ def imported(folders: tuple[str, ...]) -> set[str]:
                 names.add(str(node.module))
     tops = {name.partition(".")[0] for name in names} - sys.stdlib_module_names - OURS
     brought = packages_distributions() | {"pyspiel": ["open_spiel"]}
-    return {canonical(each) for top in tops for each in brought.get(top, [top])}
+    return {canonical(package) for top in tops for package in brought.get(top, [top])}
 
 
 def explained() -> dict[str, set[str]]:
@@ -78,9 +78,9 @@ def test_version_changelog_and_citation_agree() -> None:
 def test_a_blunder_is_one_thing() -> None:
     """The review's marks are as words.md has them; the rest of the lab has another word."""
     words = (ROOT / "docs" / "words.md").read_text(encoding="utf-8")
-    (told,) = re.findall(r"^- \*\*inaccuracy\*\*.*$", words, re.MULTILINE)
-    assert re.findall(r"\*\*(\w+)\*\*", told) == [*reversed(MARKS)]
-    assert [*map(float, re.findall(r"\d+", told))] == sorted(MARKS.values())
+    (entry,) = re.findall(r"^- \*\*inaccuracy\*\*.*$", words, re.MULTILINE)
+    assert re.findall(r"\*\*(\w+)\*\*", entry) == [*reversed(MARKS)]
+    assert [*map(float, re.findall(r"\d+", entry))] == sorted(MARKS.values())
     for file in (file for room in ("experiments", "conf") for file in (ROOT / room).rglob("*.*")):
         assert (
             file.suffix == ".pyc" or b"lunder" not in file.read_bytes() or file.name == "errors.py"

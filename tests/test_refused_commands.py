@@ -423,14 +423,14 @@ FILES = {
 
 
 def rows() -> list[list[str]]:
-    found = []
+    table = []
     for line in REFUSED.strip().splitlines():
         if line.startswith("= "):
             command = line[2:]
         else:
             words, named = line.split("¦")
-            found.append([command.replace("{}", words.strip(), 1), named.strip()])
-    return found
+            table.append([command.replace("{}", words.strip(), 1), named.strip()])
+    return table
 
 
 @pytest.fixture(scope="module")

@@ -96,9 +96,9 @@ def test_the_search_works_from_disk(site: Path, open_site: Open) -> None:
     field = page.locator("input[name=q]").first
     field.fill("cpu_seconds")
     field.press("Enter")
-    found = page.locator("#search-results li a").first
-    found.wait_for()
-    found.click()
+    link = page.locator("#search-results li a").first
+    link.wait_for()
+    link.click()
     page.wait_for_load_state()
     assert "cpu_seconds" in page.locator("article").inner_text()
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
+import sys
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from othello_lab.core.system.rooms import ROOMS
 
 ROOT = Path(__file__).resolve().parent.parent
 LAB = "othello_lab"
-ORDER = {room: place for place, room in enumerate(ROOMS)}
+ORDER = {room: number for number, room in enumerate(ROOMS)}
 MOST_FLOORS = 9  # of experiments/
 LOOSE = {"__init__", "__main__", "command_line", "config", "help"}  # files beside its rooms
 
@@ -99,7 +100,7 @@ def lines_of_rooms() -> dict[str, int]:
     owners: dict[Path, str] = {}
     for room, (places, _) in MOST_LINES.items():
         owners |= dict.fromkeys(
-            (path for place in places.split() for path in ROOT.glob(place)), room
+            (path for pattern in places.split() for path in ROOT.glob(pattern)), room
         )
     lines = dict.fromkeys(MOST_LINES, 0)
     for path, room in owners.items():
@@ -182,15 +183,15 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 
 def test_functions_can_be_read_in_one_go() -> None:
-    found = set()
+    long = set()
     for module in FILES:
         for node in nodes_of(module):
             if isinstance(node, ast.FunctionDef):
                 decorators = {getattr(d, "id", getattr(d, "attr", "")) for d in node.decorator_list}
                 lines = (node.end_lineno or 0) - node.lineno + 1
                 if lines > LONGEST and not decorators & {"kernel", "intrinsic"}:
-                    found.add(f"{module}.{node.name}")
-    assert not found
+                    long.add(f"{module}.{node.name}")
+    assert not long
 
 
 OPENED_ELSEWHERE = {
@@ -233,13 +234,97 @@ def _opens(call: ast.Call) -> bool:
 
 
 def test_files_are_opened_in_one_place() -> None:
-    found = {
+    opening = {
         module.removeprefix(f"{LAB}.")
         for module in FILES
         for node in nodes_of(module)
         if isinstance(node, ast.Call) and _opens(node)
     }
-    assert not found - set(" ".join(OPENED_ELSEWHERE).split())
+    assert not opening - set(" ".join(OPENED_ELSEWHERE).split())
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+REFERENCE = re.compile(r":(?:class|func|mod|meth|attr|data):`~?([\w.]+)`")
+
+
+def defined_by(node: ast.AST) -> str:
+    """Return the name that a node gives to a function, class, parameter or variable, or ``""``."""
+    if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+        return node.name
+    if isinstance(node, ast.arg):
+        return node.arg
+    is_stored = isinstance(getattr(node, "ctx", None), ast.Store)
+    return getattr(node, "attr", getattr(node, "id", "")) if is_stored else ""
+
+
+def _targets(tree: ast.AST, in_function: bool = False) -> Iterator[tuple[str, ast.AST | str]]:
+    """All names that a tree imports (each with the name it has there), defines or stores; but no
+    variables of functions."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            prefix = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            yield from ((alias.asname or alias.name, prefix + alias.name) for alias in node.names)
+        elif not (in_function and isinstance(node, ast.Name | ast.arg)):
+            yield defined_by(node), node
+        yield from _targets(node, in_function or isinstance(node, _FUNCTIONS))
+
+
+@functools.cache
+def targets(module: str, class_: ast.ClassDef | None = None) -> dict[str, ast.AST | str]:
+    return dict(_targets(class_ or nodes_of(module)[0]))
+
+
+def resolves(name: str, module: str, class_: ast.ClassDef | None = None) -> bool:
+    """Return True if a module, or a class in it, has this name; or ``a.b`` with b in a."""
+    first, _, rest = name.partition(".")
+    target = targets(module, class_).get(first)
+    if isinstance(target, str):
+        return is_absolute(f"{target}.{rest}".rstrip("."))
+    if target is None:  # a base class may have it
+        bases = [ast.unparse(base).partition("[")[0] for base in class_.bases] if class_ else []
+        return any(resolves(f"{base}.{name}", module) for base in bases)
+    return not rest or (isinstance(target, ast.ClassDef) and resolves(rest, module, target))
+
+
+def is_absolute(name: str) -> bool:
+    """Return True for the dotted name of something in the lab, or of another library."""
+    words = name.removeprefix(f"{LAB}.").split(".")
+    for end in range(len(words), 0, -1):
+        if (module := ".".join((LAB, *words[:end]))) in FILES:
+            return end == len(words) or resolves(".".join(words[end:]), module)
+    return name.partition(".")[0] != LAB and words[0] not in ORDER
+
+
+def test_references_in_docstrings_lead_somewhere() -> None:
+    references = {
+        (module, name)
+        for module, path in FILES.items()
+        for name in REFERENCE.findall(path.read_text(encoding="utf-8"))
+    }
+    assert len(references) > 200
+    libraries = {*ORDER, LAB, *sys.stdlib_module_names}
+    assert not [
+        f"{module}: {name}"
+        for module, name in sorted(references)
+        if not resolves(name, module)
+        and not (name.partition(".")[0] in libraries and is_absolute(name))
+    ]
+
+
+DIALECT = {"found", "each", "place", "about", "told", "own", "asked", "kept"}
+MOST_DIALECT = 1478
+"""So many names are still of the dialect. Write the noun or verb of the field instead."""
+
+
+def test_names_are_words_of_the_field() -> None:
+    nodes = [node for module in FILES for node in nodes_of(module)]
+    for path in (
+        path for room in ("tests", "benchmarks", "docs") for path in ROOT.glob(f"{room}/**/*.py")
+    ):
+        text = path.read_text(encoding="utf-8")
+        if re.search(rf"\b_?({'|'.join(DIALECT)})\b", text):
+            nodes += ast.walk(ast.parse(text))
+    assert sum(defined_by(node).strip("_") in DIALECT for node in nodes) <= MOST_DIALECT
 
 
 def test_the_way_from_a_command_to_its_report_names_files_that_are_there() -> None:

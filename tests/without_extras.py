@@ -23,22 +23,22 @@ def canonical(name: str) -> str:
 
 def installed_with(name: str) -> set[str]:
     """A distribution and all that it needs without extras, by their canonical names."""
-    found: set[str] = set()
+    names: set[str] = set()
     ahead = [name]
     while ahead:
-        each = canonical(ahead.pop())
-        if each in found:
+        distribution = canonical(ahead.pop())
+        if distribution in names:
             continue
-        found.add(each)
+        names.add(distribution)
         try:
-            lines = requires(each) or []
+            lines = requires(distribution) or []
         except PackageNotFoundError:  # of another system
             continue
         needed = map(Requirement, lines)
         ahead += [
             one.name for one in needed if not one.marker or one.marker.evaluate({"extra": ""})
         ]
-    return found
+    return names
 
 
 class Absent(importlib.abc.MetaPathFinder):
@@ -60,11 +60,11 @@ class Absent(importlib.abc.MetaPathFinder):
 
 def modules(folder: Path, prefix: str) -> Iterator[str]:
     """All modules below a folder, but the ``__main__`` that run."""
-    for found in pkgutil.iter_modules([str(folder)], f"{prefix}."):
-        if not found.name.endswith("__main__"):
-            yield found.name
-        if found.ispkg:
-            yield from modules(folder / found.name.rpartition(".")[2], found.name)
+    for module in pkgutil.iter_modules([str(folder)], f"{prefix}."):
+        if not module.name.endswith("__main__"):
+            yield module.name
+        if module.ispkg:
+            yield from modules(folder / module.name.rpartition(".")[2], module.name)
 
 
 def main() -> None:

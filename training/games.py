@@ -25,7 +25,7 @@ from othello_lab.training.replay import LEGAL, UNTOLD, replay
 def read_games(
     paths: Sequence[str | Path], rules: Ruleset, partly: bool, tell: Tell
 ) -> LabelledGames:
-    """Return the games of files, in their order (see :mod:`game_archives`), and of folders of runs.
+    """Return the games of files, in their order (see :func:`games_in`), and of folders of runs.
 
     partly: leave out unreadable games, with a message, instead of raising ConfigError. That is
     raised in any case if there is no game.

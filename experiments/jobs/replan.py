@@ -225,7 +225,7 @@ def _essence(config: Any) -> Any:
 
 def about_object(thing: Any) -> dict[str, Any]:
     """Return a description of an agent that a program made: enough to recognise it, not enough to
-    make it again. Such a run is resumed with :func:`resume` alone."""
+    make it again. Such a run is resumed with :func:`experiments.jobs.run.resume` alone."""
     kind = type(thing)
     settings: dict[str, Any] = {"object": f"{kind.__module__}.{kind.__name__}"}
     if isinstance(thing, Evaluation):

@@ -246,8 +246,8 @@ class BalancedOpenings(Openings):
 
 @dataclass(frozen=True)
 class FileOpenings(Openings):
-    """The openings of a file, in its order: its games and positions, see :mod:`game_archives`. A
-    game from another position than the ruleset's start gives the position it leads to.
+    """The openings of a file, in its order: its games and positions, see :func:`games_in`. A game
+    from another position than the ruleset's start gives the position it leads to.
 
     With ``repeats`` a line that leads to the same position as an earlier one is used too.
 

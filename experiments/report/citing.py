@@ -55,8 +55,8 @@ def latex_tables(facts: RunFacts) -> str:
     caption = f"Standings of {name}: {facts.context}. {order}".strip()
     parts = [latex_table(columns, cells(columns, facts.standings), caption, "standings")]
     if len(matches):
-        found = cells(MATCH_COLUMNS, matches)
-        parts.append(latex_table(MATCH_COLUMNS, found, f"Matches of {name}.", "matches"))
+        match_cells = cells(MATCH_COLUMNS, matches)
+        parts.append(latex_table(MATCH_COLUMNS, match_cells, f"Matches of {name}.", "matches"))
     return "\n".join([LATEX_PACKAGES, *parts])
 
 
@@ -103,4 +103,4 @@ def _escaped(text: object) -> str:
     """Return text as LaTeX has it, on one line."""
     line = " ".join(str(text).split())
     marks = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    return re.sub(r"[\\~^#$%&_{}]", lambda found: marks.get(found[0], f"\\{found[0]}"), line)
+    return re.sub(r"[\\~^#$%&_{}]", lambda sign: marks.get(sign[0], f"\\{sign[0]}"), line)

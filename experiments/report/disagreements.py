@@ -18,7 +18,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import ruleset
 from othello_lab.core.system.compile import Announce
 from othello_lab.experiments.record.store import Record
-from othello_lab.experiments.report.late_moves import chosen_moves
+from othello_lab.experiments.report.late_moves import moves_of_game
 from othello_lab.experiments.statistics.means import Mean, mean_interval
 
 if TYPE_CHECKING:
@@ -69,10 +69,10 @@ class Judge:
 
 def judges_alike(agent: SearchAgent) -> bool:
     """Return True if an agent has the judge's evaluation, which may then favour its moves."""
-    about = load("agent", JUDGE)["evaluation"]
+    expected = load("agent", JUDGE)["evaluation"]
     evaluation = agent.evaluation
-    same = type(evaluation).__name__ == about["_target_"].rpartition(".")[2]
-    return same and getattr(evaluation, "weights", None) == about["weights"]
+    same = type(evaluation).__name__ == expected["_target_"].rpartition(".")[2]
+    return same and getattr(evaluation, "weights", None) == expected["weights"]
 
 
 def disagreements(record: Record, most: int, seed: int, depth: int) -> pd.DataFrame:
@@ -93,10 +93,10 @@ def disagreements(record: Record, most: int, seed: int, depth: int) -> pd.DataFr
     columns += [f"{what} of {name}" for what in ("move", "game", "value") for name in names]
     rows: list[list[Any]] = []
     if rules.side == SIDE and len(names) == 2:
-        found = sorted(_differing(record, seed), key=lambda item: item[0].to_obf())
-        chosen = np.random.default_rng([seed, _PURPOSE]).permutation(len(found))[:most]
+        differing = sorted(_differing(record, seed), key=lambda item: item[0].to_obf())
+        chosen = np.random.default_rng([seed, _PURPOSE]).permutation(len(differing))[:most]
         for number in sorted(chosen.tolist()):
-            position, choices = found[number]
+            position, choices = differing[number]
             both = [choices[agent] for agent in (0, 1)]
             values = [judge.value(position, choice.move) for choice in both]
             row = [position.to_obf(), position.discs - 3, both[0].opening, values[0] - values[1]]
@@ -115,12 +115,9 @@ def _differing(record: Record, seed: int) -> Iterator[tuple[Position, dict[int, 
     met: dict[Position, dict[int, MoveChoice]] = {}
     for number in np.isin(games // 2, pairs[: MOST_GAMES // 2]).nonzero()[0]:
         game = int(games[number])
-        ((black, white, text, transcript),) = record.rows(
-            "select black, white, opening, transcript from games where game = ?", [game]
-        )
-        for _, position, move in chosen_moves(rules, text, transcript):
-            agent = black if position.to_move.value == "black" else white
-            met.setdefault(position, {}).setdefault(agent, MoveChoice(move, game, text))
+        opening, moves = moves_of_game(record, rules, game)
+        for agent, position, move in moves:
+            met.setdefault(position, {}).setdefault(agent, MoveChoice(move, game, opening))
     for position, choices in met.items():
         if len({choice.move for choice in choices.values()}) > 1:
             yield position, choices

@@ -77,9 +77,9 @@ def _answer(facts: RunFacts) -> list[str]:
         two = len(facts.names) == 2
         costs = said if two and said else _nodes_in_order(facts)
         return [*(list(costs) or _order(facts)), *_times_in_order(facts)]
-    found = [*_order(facts), *said]
-    wanted = bool(found) and facts.question is Question.MATCH
-    return [*found, *(_cost_of_a_move(facts) if wanted else ())]
+    sentences = [*_order(facts), *said]
+    wanted = bool(sentences) and facts.question is Question.MATCH
+    return [*sentences, *(_cost_of_a_move(facts) if wanted else ())]
 
 
 # ---------------------------------------------------------------------- costs
@@ -94,7 +94,7 @@ def _nodes_in_order(facts: RunFacts) -> Iterator[str]:
     order = sorted(nodes, key=lambda name: nodes[name])
     base = facts.plan.settings.searches.baseline or order[-1]
     if positions or _surely_fewer(facts, order[0], base):
-        least = [in_sentence(each) for each in order if nodes[each] == nodes[order[0]]]
+        least = [in_sentence(name) for name in order if nodes[name] == nodes[order[0]]]
         visit, dear = "visits" if len(least) == 1 else "visit", in_sentence(base)
         fewest = f"{listed(least)} {visit} the fewest nodes of {len(nodes)} searches"
         share = share_text(nodes[order[0]] / nodes[base])
@@ -125,7 +125,7 @@ def _surely_fewer(facts: RunFacts, few: str, many: str) -> bool:
     if count < 2:
         return False
     error = math.hypot(
-        *(np.std(each, ddof=1) / len(each) ** 0.5 for each in (means[few], means[many]))
+        *(np.std(costs, ddof=1) / len(costs) ** 0.5 for costs in (means[few], means[many]))
     )
     return float(np.mean(means[many]) - np.mean(means[few])) > student(count) * error
 
@@ -160,13 +160,13 @@ def _times_in_order(facts: RunFacts) -> Iterator[str]:
 
 def _cost_of_a_move(facts: RunFacts) -> Iterator[str]:
     """Yield the nodes, where they are counted, and the median time of a move of each agent."""
-    told = []
+    costs = []
     for row in facts.standings.itertuples():
         if math.isnan(row.median_microseconds):
             return
         nodes = f"{row.nodes_per_move:,.0f} nodes and " if row.nodes_per_move > 0 else ""
-        told.append(f"{in_sentence(row.agent)} {nodes}{time_text(row.median_microseconds)}")
-    yield f"A move costs {', '.join(told)} (median time)."
+        costs.append(f"{in_sentence(row.agent)} {nodes}{time_text(row.median_microseconds)}")
+    yield f"A move costs {', '.join(costs)} (median time)."
 
 
 def _same_moves(alike: pd.DataFrame) -> Iterator[str]:
@@ -256,14 +256,14 @@ def elo_lead(
     if len(ranks) == 2:
         return [_lead_in_words(record, names, ranks, games, more=True)]
     order = _all_ranks(ranks, names)
-    place = next((place for place, rank in enumerate(ranks) if hub in rank.agents), None)
-    if hub is None or place is None:
+    hub_rank = next((hub_rank for hub_rank, rank in enumerate(ranks) if hub in rank.agents), None)
+    if hub is None or hub_rank is None:
         return [_lead_in_words(record, names, ranks[:2], games, more=True), order]
-    ranks[place] = ranks[place]._replace(agents=[hub])
-    around = [ranks[max(0, place - 1) : place + 1], ranks[place : place + 2]]
-    told = [_lead_in_words(record, names, two) for two in around if len(two) == 2]
-    first = f"{names[hub]}, which met all others, is on place {place + 1} of {len(ranks)}."
-    return [" ".join([first, *told]), order]
+    ranks[hub_rank] = ranks[hub_rank]._replace(agents=[hub])
+    around = [ranks[max(0, hub_rank - 1) : hub_rank + 1], ranks[hub_rank : hub_rank + 2]]
+    leads = [_lead_in_words(record, names, two) for two in around if len(two) == 2]
+    first = f"{names[hub]}, which met all others, is on place {hub_rank + 1} of {len(ranks)}."
+    return [" ".join([first, *leads]), order]
 
 
 class _Rank(NamedTuple):
@@ -280,22 +280,22 @@ def _ranks(
 ) -> list[_Rank]:
     """Return the strategies of the largest pool, best first."""
     members, ratings = parts[0]
-    numbers = dict.fromkeys(ratings.strategy[place] for place in ratings.order)
-    places = [np.flatnonzero(ratings.strategy == strategy) for strategy in numbers]
-    if len(places) == 2 and len(members) == 2:
-        value, low, high, bound = difference_of_two(ratings, first=int(places[0][0]))
+    numbers = dict.fromkeys(ratings.strategy[agent] for agent in ratings.order)
+    groups = [np.flatnonzero(ratings.strategy == strategy) for strategy in numbers]
+    if len(groups) == 2 and len(members) == 2:
+        value, low, high, bound = difference_of_two(ratings, first=int(groups[0][0]))
         leads = [EloLead(value, low, high, bool(bound))]
     else:
         plays = _strategies(len(record.agents()), parts)
-        firsts = [int(plays[members[place[0]]]) for place in places]
+        firsts = [int(plays[members[group[0]]]) for group in groups]
         leads = _gaps(record, plays, firsts, seed, colour_advantage)
     ranks = []
-    for number, place in enumerate(places):
+    for number, group in enumerate(groups):
         above = leads[number] if number < len(leads) else NO_LEAD
         surely = above.low > 0
         if math.isnan(above.value) and number < len(leads):
-            surely = ratings.superiority[place[0], places[number + 1][0]] >= INSIDE
-        ranks.append(_Rank(members[place].tolist(), above, bool(surely)))
+            surely = ratings.superiority[group[0], groups[number + 1][0]] >= INSIDE
+        ranks.append(_Rank(members[group].tolist(), above, bool(surely)))
     return ranks
 
 
@@ -310,10 +310,10 @@ def _gaps(
     places = np.searchsorted(inside, order)
     rows = np.arange(len(weights))
     weights[rows, places[:-1]], weights[rows, places[1:]] = 1, -1
-    found = rate_contrasts(
+    contrasts = rate_contrasts(
         tables if colour_advantage else pentanomial(tables), weights, seed=seed, times=times
     )
-    return [EloLead(*ends) for ends in np.stack(found, axis=1).tolist()]
+    return [EloLead(*ends) for ends in np.stack(contrasts, axis=1).tolist()]
 
 
 def _all_ranks(ranks: Sequence[_Rank], names: Sequence[str]) -> str:
@@ -333,12 +333,12 @@ def _all_ranks(ranks: Sequence[_Rank], names: Sequence[str]) -> str:
 def _strategies(agents: int, parts: Sequence[tuple[IntArray, Ratings]]) -> IntArray:
     """Return the strategy of every agent, as in :func:`experiments.report.strategies.strategies`,
     from ratings, since those take long to find."""
-    found = np.arange(agents)
+    numbers = np.arange(agents)
     for members, ratings in parts:
         for strategy in np.unique(ratings.strategy):
             same = members[ratings.strategy == strategy]
-            found[same] = same.min()
-    return np.unique(found, return_inverse=True)[1]
+            numbers[same] = same.min()
+    return np.unique(numbers, return_inverse=True)[1]
 
 
 class EloLead(NamedTuple):
@@ -359,35 +359,35 @@ def _lead_in_words(
     record: Record,
     names: Sequence[str],
     two: Sequence[_Rank],
-    asked: int | None = None,
+    games: int | None = None,
     more: bool = False,
 ) -> str:
     """Return a sentence on the lead of a strategy over the next one; with ``more`` and an undecided
     lead, one on the games that would decide it, instead of those asked for a pairing."""
     (best, second), all_games = two, _rated_games(record)
-    first, other, found = best.agents[0], second.agents[0], best.above
+    first, other, gap = best.agents[0], second.agents[0], best.above
     met = _rated_games(record, first, other)
     among = f"in {counted(all_games, 'game')}"
     if len(names) > 2:
         among = f"by the ratings of {all_games:,} games, {met:,} of them between these two"
-    if math.isnan(found.value):  # one of them has only a bound among all: their own games tell
-        found, among = _own_lead(record, first, other), f"in the {met:,} games between these two"
+    if math.isnan(gap.value):  # one of them has only a bound among all: their own games tell
+        gap, among = _own_lead(record, first, other), f"in the {met:,} games between these two"
     who, stands = listed([names[agent] for agent in best.agents]), "s" * (len(best.agents) == 1)
-    if math.isnan(found.value):
+    if math.isnan(gap.value):
         return f"{who} stand{stands} above {names[other]}; no games tell by how much."
     leads = f"{who} lead{stands} {names[other]}"
-    if found.bounded:
-        by = f" by more than {found.value:.0f} Elo" if found.value > 0 else ""
+    if gap.bounded:
+        by = f" by more than {gap.value:.0f} Elo" if gap.value > 0 else ""
         return f"{leads}{by}, {among}{'' if by else ': too few for an Elo'}."
-    if math.isnan(found.low):
-        return f"{leads} by {found.value:.0f} Elo, from one opening: nothing is decided."
-    by = f"{found.value:z.0f} [{found.low:z.0f}, {found.high:z.0f}] Elo"
-    if found.low > 0:
+    if math.isnan(gap.low):
+        return f"{leads} by {gap.value:.0f} Elo, from one opening: nothing is decided."
+    by = f"{gap.value:z.0f} [{gap.low:z.0f}, {gap.high:z.0f}] Elo"
+    if gap.low > 0:
         return f"{leads} by {by}, {among}."
-    if found.high < 0:  # in their own games
+    if gap.high < 0:  # in their own games
         return f"{who} stand{stands} above {names[other]}, but with {by} {among}."
-    further = _how_many_more(record, found, asked) if more else ""
-    if found.value < 0.5:  # it would lead by 0, or stand above another that leads between the two
+    further = _how_many_more(record, gap, games) if more else ""
+    if gap.value < 0.5:  # it would lead by 0, or stand above another that leads between the two
         return f"Between {names[first]} and {names[other]} there are {by}: undecided.{further}"
     return f"{leads} by {by}: undecided.{further}"
 
@@ -415,7 +415,7 @@ def _rated_games(record: Record, *agents: int) -> int:
     return int(games)
 
 
-def _how_many_more(record: Record, found: EloLead, asked: int | None) -> str:
+def _how_many_more(record: Record, gap: EloLead, planned: int | None) -> str:
     """Return a sentence on the games a pairing that would decide a difference, instead of those
     played; or on too few openings."""
     ((openings,),) = record.rows("select count(distinct opening) from games")
@@ -424,14 +424,14 @@ def _how_many_more(record: Record, found: EloLead, asked: int | None) -> str:
         return (
             f" {few} too few to name the better one, or the number of games that would decide it."
         )
-    if asked is None:
+    if planned is None:
         return ""
-    times = times_as_many(*found[:3], openings, _POWER)
+    times = times_as_many(*gap[:3], openings, _POWER)
     if times > _HOPELESS:
         return " If that is the difference, no number of games worth playing would decide it."
-    games = 2 * math.ceil(times * asked / 2)
+    games = 2 * math.ceil(times * planned / 2)
     rounded = round(games, -max(0, len(str(games)) - 2))
     return (
-        f" If that is the difference, some {rounded:,} games a pairing instead of {asked:,} show "
+        f" If that is the difference, some {rounded:,} games a pairing instead of {planned:,} show "
         f"it with a probability of {100 * _POWER:.0f} %."
     )

@@ -26,7 +26,7 @@ from othello_lab.experiments.report.standings import (
     matches,
     pair_counts,
     ranked,
-    rated_as_asked,
+    rated_by_settings,
     same_positions,
     scores_by_colour,
     standings,
@@ -61,7 +61,7 @@ class RunFacts:
     @cached_property
     def parts(self) -> list[tuple[IntArray, Ratings]]:
         """See :func:`experiments.report.standings.rated_parts`."""
-        return rated_as_asked(self.record, self.plan.settings)
+        return rated_by_settings(self.record, self.plan.settings)
 
     @property
     def all_split(self) -> bool:
@@ -80,8 +80,8 @@ class RunFacts:
 
     @cached_property
     def standings(self) -> pd.DataFrame:
-        """See :func:`experiments.report.standings.standings` and :func:`~.standings.ranked`. Where
-        the question is of costs, the agent with the fewest nodes is the first."""
+        """See :func:`experiments.report.standings.standings` and :func:`ranked`. Where the question
+        is of costs, the agent with the fewest nodes is the first."""
         table = standings(self.record, self.parts)
         if self.question is Question.COST and len(self.parts) == 1 and not order_note(table):
             table = table.sort_values("nodes_per_move", kind="stable", ignore_index=True)
@@ -146,42 +146,44 @@ class RunFacts:
     def costs(self) -> pd.DataFrame | None:
         """Costs of each search on positions of the run; None unless asked for, or if a choice of
         searches has costs that follow from their depth alone."""
-        plan, asked = self.plan, self.plan.settings.searches
+        plan, wanted = self.plan, self.plan.settings.searches
         searchers = {
-            name: agent for name, agent in self.searchers.items() if agent.depth > 1 or asked.is_set
+            name: agent
+            for name, agent in self.searchers.items()
+            if agent.depth > 1 or wanted.is_set
         }
         limits = plan.limits
         limited = limits.timed or limits.nodes is not None or limits.depth is not None
         choices = [a for a in searchers.values() if isinstance(a, WindowSearch) and not a.bare]
-        if not searchers or not (asked.is_set or (len(choices) >= 2 and not limited)):
+        if not searchers or not (wanted.is_set or (len(choices) >= 2 and not limited)):
             return None
-        positions = searched_positions(self.record, asked.positions, plan.settings.seed)
+        positions = searched_positions(self.record, wanted.positions, plan.settings.seed)
         if not positions:
             return None
-        costs = search_costs(positions, searchers, asked.depths)
-        return compare_searches(costs, asked.baseline, plan.settings.seed)
+        costs = search_costs(positions, searchers, wanted.depths)
+        return compare_searches(costs, wanted.baseline, plan.settings.seed)
 
     @cached_property
     def late_moves(self) -> pd.DataFrame | None:
         """See :func:`experiments.report.late_moves.error_profile`; None unless asked for."""
-        asked, record = self.plan.settings.judging, self.record
-        if not asked.late:
+        judging, record = self.plan.settings.judging, self.record
+        if not judging.late:
             return None
-        judged_moves = judged_late_moves(record, asked.late, asked.empties, self.plan.settings.seed)
-        if judged_moves.empty:
+        moves = judged_late_moves(record, judging.late, judging.empties, self.plan.settings.seed)
+        if moves.empty:
             return None
         names = dict(zip(record.agents()["name"], self.names, strict=True))
-        judged_moves["agent"] = judged_moves["agent"].map(names)
-        return error_profile(judged_moves, self.plan.settings.seed)
+        moves["agent"] = moves["agent"].map(names)
+        return error_profile(moves, self.plan.settings.seed)
 
     @cached_property
     def disagreements(self) -> pd.DataFrame | None:
         """See :func:`experiments.report.disagreements.disagreements`; None unless asked for."""
-        asked = self.plan.settings.judging
-        if not asked.disagreements:
+        judging = self.plan.settings.judging
+        if not judging.disagreements:
             return None
         seed = self.plan.settings.seed
-        return disagreements(self.record, asked.disagreements, seed, asked.depth)
+        return disagreements(self.record, judging.disagreements, seed, judging.depth)
 
     @cached_property
     def ends(self) -> list[tuple[int, int, str, str, int]]:
@@ -196,6 +198,11 @@ class RunFacts:
     def names(self) -> list[str]:
         """All agents in the order of their numbers, marked."""
         return marked_names(self.record.agents(), "name")
+
+    @cached_property
+    def ranks(self) -> dict[str, int]:
+        """The place of each agent in the standings, from 0."""
+        return {name: rank for rank, name in enumerate(self.standings["agent"])}
 
     @property
     def anchor(self) -> str | None:

@@ -68,12 +68,8 @@ def findings(facts: RunFacts) -> Findings:
         *_about_record(record),
         *_about_searches(plan),
         *_about_ways(plan),
-        *_about_time(record, plan),
-        *_about_unused_time(facts),
-        *_about_late_moves(record, plan),
-        *_about_starved(record, plan),
-        *_about_ponder(record, plan),
-        *(f"{told} (see log.txt)." for told in about_forfeits(record)),
+        *(_about_timed_moves(facts) if plan.limits.timed else ()),
+        *(f"{forfeits} (see log.txt)." for forfeits in about_forfeits(record)),
         *_about_isolation(record, plan),
     ]
     return Findings([*[CHANGED] * record.was_changed(), *lead(facts)], remarks)
@@ -160,18 +156,18 @@ def repeated(matches: pd.DataFrame) -> Iterable[str]:
     """Yield a warning of pairs that repeat earlier ones move for move."""
     rows = matches[matches["pairs"] < matches["all_pairs"]]
     only = "only {:,} of their {:,} pairs are distinct".format
-    told = f"In {len(rows):,} pairings {only(rows['pairs'].sum(), rows['all_pairs'].sum())}"
-    told += " (matches.csv): they repeat earlier ones move for move"
+    sentence = f"In {len(rows):,} pairings {only(rows['pairs'].sum(), rows['all_pairs'].sum())}"
+    sentence += " (matches.csv): they repeat earlier ones move for move"
     if len(rows) <= FEW:
-        told = "; ".join(
+        sentence = "; ".join(
             f"of {row.agent} and {row.opponent} {only(row.pairs, row.all_pairs)}"
             for row in rows.itertuples()
         )
-        told = f"Pairs of games repeat earlier ones move for move: {told}"
+        sentence = f"Pairs of games repeat earlier ones move for move: {sentence}"
     exhausted = int((rows["pairs"] <= rows["openings"]).sum())
     why = f" In {counted(exhausted, 'pairing')} both play without chance and have no more openings."
     if len(rows):
-        yield f"{told}.{why * bool(exhausted)} Elo and all intervals count distinct pairs."
+        yield f"{sentence}.{why * bool(exhausted)} Elo and all intervals count distinct pairs."
 
 
 def _about_record(record: Record) -> Iterable[str]:
@@ -184,7 +180,7 @@ def _about_record(record: Record) -> Iterable[str]:
             f"{next(iter(skipped.values()))}: number {numbers}."
         )
     sessions = [json.loads(text) for text in record.sessions()["versions"]]
-    changed = sorted({change for each in sessions for change in differences(sessions[0], each)})
+    changed = sorted({change for last in sessions for change in differences(sessions[0], last)})
     if changed:
         yield (
             f"These games mix versions, since the run was resumed with --force: "
@@ -229,10 +225,16 @@ def _about_ways(plan: Plan) -> Iterable[str]:
         )
 
 
+def _about_timed_moves(facts: RunFacts) -> Iterable[str]:
+    """Yield sentences on a run with a limit on time."""
+    yield from _about_time(facts.record, facts.plan)
+    yield from _about_unused_time(facts)
+    for sentences in (_about_late_moves, _about_starved, _about_ponder):
+        yield from sentences(facts.record, facts.plan)
+
+
 def _about_time(record: Record, plan: Plan) -> Iterable[str]:
     """Yield a sentence if a run with a time limit did not have the machine to itself."""
-    if not plan.limits.timed:
-        return
     cores = last_session(record)[1].get("cores", plan.executor.workers)
     if plan.executor.workers > cores:
         yield (
@@ -275,8 +277,8 @@ def _about_unused_time(facts: RunFacts) -> Iterable[str]:
     else:
         shares = moves.cpu_nanoseconds / 1e9 / limits.per_move
     for number, (name, agent) in enumerate(facts.plan.agents.items()):
-        own = {key: getattr(agent, key, None) for key in _ENDING}
-        words = ", ".join(f"{key} {value:,}" for key, value in own.items() if value is not None)
+        ends = {key: getattr(agent, key, None) for key in _ENDING}
+        words = ", ".join(f"{key} {value:,}" for key, value in ends.items() if value is not None)
         chosen = shares[middle & (moves.agent == number)]
         if words and len(chosen) and (share := float(np.median(chosen))) < _LEAST_USED:
             yield (
@@ -287,8 +289,6 @@ def _about_unused_time(facts: RunFacts) -> Iterable[str]:
 
 def _about_late_moves(record: Record, plan: Plan) -> Iterable[str]:
     """Yield a sentence on moves that stand although they came too late by the wall clock."""
-    if not plan.limits.timed:
-        return
     late = record.query(
         f"""with {SEATS}
             select name, sum(late) as moves from seats join agents using (agent)
@@ -307,8 +307,6 @@ def _about_starved(record: Record, plan: Plan) -> Iterable[str]:
     """Yield a sentence on games in which an agent did not get its time. Searches that keep a limit
     on processor time always get it, and no harm is done where all moves of the game together took
     less than a part of the limit of one."""
-    if not plan.limits.timed:
-        return
     by_processor = plan.limits.cpu_seconds is not None
     unharmed = {n for n, agent in plan.agents.items() if by_processor and not is_outside(agent)}
     starved = record.query(
@@ -335,8 +333,6 @@ def _about_starved(record: Record, plan: Plan) -> Iterable[str]:
 
 def _about_ponder(record: Record, plan: Plan) -> Iterable[str]:
     """Yield a sentence on processor time that agents used outside of their own moves."""
-    if not plan.limits.timed:
-        return
     used = record.query(
         """select name, sum(outside) / 1e9 as seconds, sum(outside) * 100.0 / sum(wall) as share
            from (

@@ -35,7 +35,7 @@ class GameSample:
     """The games of a page.
 
     pairs, all_pairs: their numbers on the page and in the run. unit: the name of a pair, possibly a
-    single game. each: the most of a pairing. every_pairing: True if there are some of every
+    single game. most_shown: the most of a pairing. every_pairing: True if there are some of every
     pairing.
 
     data: for ``browser.js``: ``rules``, ``unit`` (the worth of a disc of a finished game in a
@@ -46,7 +46,7 @@ class GameSample:
     pairs: int
     all_pairs: int
     unit: str
-    each: int
+    most_shown: int
     every_pairing: bool
     data: dict[str, Any]
 
@@ -62,33 +62,33 @@ def game_sample(facts: RunFacts) -> GameSample:
     record, rules = facts.record, facts.plan.rules
     games_each = facts.plan.schedule.games_each
     names = record.agents()["name"].tolist()
-    place = {names.index(name): place for place, name in enumerate(facts.standings["agent"])}
-    found: dict[tuple[int, int], list[list[Any]]] = {}
+    rank = [facts.ranks[name] for name in names]
+    by_pairing: dict[tuple[int, int], list[list[Any]]] = {}
     rows = record.rows(
         f"select {_COLUMNS} from games order by game limit ?", [games_each * _LOOKED_AT]
     )
     for _, pair in groupby(rows, key=lambda row: row[1]):
         games = list(pair)
-        first, second = sorted(games[0][2:4], key=place.__getitem__)
-        found.setdefault((first, second), []).append(games)
-    order = sorted(found, key=lambda pairing: (max(map(place.__getitem__, pairing)), pairing))
-    order = sorted(order[:MOST_PAIRS], key=lambda pairing: [*map(place.__getitem__, pairing)])
-    each = max(1, MOST_PAIRS // max(1, len(order)))
+        first, second = sorted(games[0][2:4], key=rank.__getitem__)
+        by_pairing.setdefault((first, second), []).append(games)
+    order = sorted(by_pairing, key=lambda pairing: (max(map(rank.__getitem__, pairing)), pairing))
+    order = sorted(order[:MOST_PAIRS], key=lambda pairing: [*map(rank.__getitem__, pairing)])
+    shown = max(1, MOST_PAIRS // max(1, len(order)))
     pairings = [
         {
             "agents": pairing,
             "pairs": [
-                [_game(record, row, rules) for row in pair] for pair in found[pairing][:each]
+                [_game(record, row, rules) for row in pair] for pair in by_pairing[pairing][:shown]
             ],
         }
         for pairing in order
     ]
     met = {frozenset(seats) for *seats, _, _, _ in facts.ends}
     data = browser_data(rules, [visible(name) for name in names], pairings)
-    embedded = sum(len(found[pairing][:each]) for pairing in order)
+    embedded = sum(len(by_pairing[pairing][:shown]) for pairing in order)
     unit = "pair" if games_each == 2 else "game"
     all_pairs = -(-record.count_games() // games_each)
-    return GameSample(embedded, all_pairs, unit, each, len(order) == len(met), data)
+    return GameSample(embedded, all_pairs, unit, shown, len(order) == len(met), data)
 
 
 def browser_data(
@@ -139,9 +139,9 @@ def browser_plies(
 
     decided: by ply from 1 the value to the mover, and possibly nodes, depth and microseconds.
     """
-    own, other = begin.mover, begin.opponent
+    mover, opponent = begin.mover, begin.opponent
     for ply, move in enumerate(moves, start=1):
-        flipped = 0 if move == PASS else bitboard.FLIPS.open(own, other, move)
+        flipped = 0 if move == PASS else bitboard.FLIPS.open(mover, opponent, move)
         disc = 0 if move == PASS else 1 << move
         yield [move, bitboard.bits(flipped), *decided.get(ply, ())]
-        own, other = other ^ flipped, own | flipped | disc
+        mover, opponent = opponent ^ flipped, mover | flipped | disc

@@ -11,7 +11,7 @@ import numpy as np
 from othello_lab.agents.search.endgame.solver import EndgameSolver
 from othello_lab.core.notation import split_transcript, square_name
 from othello_lab.core.position import Position
-from othello_lab.core.rules import Ruleset, ruleset
+from othello_lab.core.rules import Color, Ruleset, ruleset
 from othello_lab.experiments.pairing.openings import Opening
 from othello_lab.experiments.record.store import Record
 from othello_lab.experiments.report.tables import by_agent
@@ -92,33 +92,40 @@ def late_games(
     rules = ruleset(record.head()["ruleset"])
     names = dict(record.rows("select agent, name from agents"))
     taken: Counter[str] = Counter()
-    found = []
+    games = []
     for number in drawn_games(record, seed):
         game = late_game(record, rules, names, number, empties)
         if most != "all":
             wanted = {name for name in names.values() if taken[name] < int(most)}
-            game = game._replace(moves=[each for each in game.moves if each.agent in wanted])
+            game = game._replace(moves=[move for move in game.moves if move.agent in wanted])
             if not wanted:
                 break
-        taken.update(each.agent for each in game.moves)
+        taken.update(move.agent for move in game.moves)
         if game.moves:
-            found.append(game)
-    return found
+            games.append(game)
+    return games
 
 
 def late_game(
     record: Record, rules: Ruleset, names: Mapping[int, str], number: int, empties: int
 ) -> LateGame[LateMove]:
     """Return the moves of a game with a choice and at most this many empty squares."""
+    opening, moves = moves_of_game(record, rules, number)
+    late = [row for row in moves if row[1].empties <= empties]
+    rows = [LateMove(names[agent], position.to_obf(), move) for agent, position, move in late]
+    return LateGame(rules.name, number, opening, rows)
+
+
+def moves_of_game(
+    record: Record, rules: Ruleset, number: int
+) -> tuple[str, list[tuple[int, Position, int]]]:
+    """Return the opening of a game, and its moves with a choice: agent, position and move."""
     ((black, white, text, transcript),) = record.rows(
         "select black, white, opening, transcript from games where game = ?", [number]
     )
-    found = []
-    for _, position, move in chosen_moves(rules, text, transcript):
-        if position.empties <= empties:
-            player = black if position.to_move.value == "black" else white
-            found.append(LateMove(names[player], position.to_obf(), move))
-    return LateGame(rules.name, number, text, found)
+    agents = {Color.BLACK: black, Color.WHITE: white}
+    moves = chosen_moves(rules, text, transcript)
+    return text, [(agents[move.position.to_move], *move[1:]) for move in moves]
 
 
 def judged(position: Position, move: int, solver: EndgameSolver) -> dict[str, Any]:
@@ -148,10 +155,10 @@ def judged_moves(game: LateGame[LateMove], solver: EndgameSolver) -> list[dict[s
     """Return a row for each late move of a game, see :func:`judged`."""
     rules = ruleset(game.ruleset)
     rows = []
-    for each in game.moves:
-        position = Position.from_obf(each.line, rules)
-        about = {"game": game.game, "opening": game.opening, "agent": each.agent}
-        rows.append({**about, "empties": position.empties, **judged(position, each.move, solver)})
+    for late in game.moves:
+        position = Position.from_obf(late.line, rules)
+        columns = {"game": game.game, "opening": game.opening, "agent": late.agent}
+        rows.append({**columns, "empties": position.empties, **judged(position, late.move, solver)})
     return rows
 
 
@@ -190,9 +197,9 @@ def error_profile(moves: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
                 mean = mean_interval(group[column], group["opening"], seed, within)
                 row |= mean_columns(name, mean)
             rows.append(row)
-    found = pd.DataFrame(rows)
-    whole = found[found["empties"] == ALL].sort_values("loss", kind="stable")
-    return by_agent(found, whole["agent"].tolist()).reset_index(drop=True)
+    profile = pd.DataFrame(rows)
+    whole = profile[profile["empties"] == ALL].sort_values("loss", kind="stable")
+    return by_agent(profile, whole["agent"].tolist()).reset_index(drop=True)
 
 
 def mean_columns(name: str, mean: Mean) -> dict[str, float]:

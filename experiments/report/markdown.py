@@ -65,7 +65,7 @@ def escaped(text: object) -> str:
     if isinstance(text, Markdown):
         return text
     line = visible(re.sub(r"\s*[\r\n]\s*", " ", str(text)))
-    return _SPECIAL.sub(lambda found: re.sub(r"(.)", r"\\\1", found[0]), line)
+    return _SPECIAL.sub(lambda sign: re.sub(r"(.)", r"\\\1", sign[0]), line)
 
 
 def _paragraph(text: object) -> str:
@@ -138,17 +138,17 @@ def write_report(
 
 
 def drawn_figures(
-    figures: Callable[[], Iterable[ReportFigure]], asked: str, folder: Path, console: Console
+    figures: Callable[[], Iterable[ReportFigure]], setting: str, folder: Path, console: Console
 ) -> list[Drawing]:
     """Draw the figures of a report, their files in its folder. asked: the setting ``figures``; the
     figures are made only if it wants any."""
-    if asked == NO_FIGURES:
+    if setting == NO_FIGURES:
         return []
     # Loading matplotlib takes a third of a second, which a report without figures does not need.
     from othello_lab.experiments.report.figures.drawing import draw_figures
 
     with console.status("drawing figures"):
-        return draw_figures(figures(), folder, files=asked == FIGURE_FILES)
+        return draw_figures(figures(), folder, files=setting == FIGURE_FILES)
 
 
 def _colours() -> tuple[str, str]:
@@ -197,19 +197,19 @@ def html_of(markdown: str, figures: Mapping[str, str] = MappingProxyType({})) ->
 
 def _with_contents(tokens: list[Token]) -> Iterator[Token]:
     """The document with names for its headings, and before the first of them links to all."""
-    found: dict[str, str] = {}
+    headings: dict[str, str] = {}
     for token, inside in pairwise(tokens):
         if token.type == "heading_open" and token.tag == "h2":
             name = re.sub("[^a-z0-9]+", "-", inside.content.casefold()).strip("-") or "part"
-            while name in found:
+            while name in headings:
                 name += "-again"
-            found[name] = inside.content
+            headings[name] = inside.content
             token.attrs["id"] = name
-    linked = len(found) >= _FEW_HEADINGS
+    linked = len(headings) >= _FEW_HEADINGS
     for token in tokens:
         if linked and token.type == "heading_open" and token.tag == "h2":
             linked = False
-            yield from _contents(found)
+            yield from _contents(headings)
         yield token
 
 
@@ -307,8 +307,8 @@ def _table(block: list[Token]) -> list[Token]:
     if not any(token.content for token in block[:body]):
         block = [block[0], *block[body:]]
         block[0].attrs["class"] = "facts"
-        for place, token in enumerate(block):
+        for number, token in enumerate(block):
             if token.type == "tr_open":
-                block[place + 1].tag = block[place + 3].tag = "th"
-    about = {"class": "wide", "tabindex": "0", "role": "group", "aria-label": "Table"}
-    return _within("div", block, **about)
+                block[number + 1].tag = block[number + 3].tag = "th"
+    attributes = {"class": "wide", "tabindex": "0", "role": "group", "aria-label": "Table"}
+    return _within("div", block, **attributes)

@@ -76,7 +76,7 @@ def quantiles_by(
     """
     numbers = np.asarray(groups)
     ordered = values[np.lexsort((values, numbers))]
-    found, counts = np.unique(numbers, return_counts=True)
+    distinct, counts = np.unique(numbers, return_counts=True)
     ends = counts.cumsum() - counts
     places = [ends + np.ceil(share * counts).astype(np.int64) - 1 for share in shares]
-    return found, counts, np.stack([ordered[each] for each in places], axis=-1)
+    return distinct, counts, np.stack([ordered[rows] for rows in places], axis=-1)

@@ -27,21 +27,21 @@ class AbsentAgent(Agent):
     """Stands for an agent that played and is not made again. A report uses the record's facts about
     it; costs of its searches on further positions are not counted.
 
-    about: its settings. kind: its class if it is the lab's own. missed: True if the run's own
+    settings: its own. kind: its class if it is the lab's own. missed: True if the run's own
     report may say more of it, because the run had the agent itself.
     """
 
     def __init__(self, row: Any, settings: RunConfig) -> None:
         """row: an AgentRow. settings: of its run."""
-        about = settings.agents.get(row.name)
-        self.about = about = about if isinstance(about, Mapping) else {}
+        stored = settings.agents.get(row.name)
+        self.settings = stored = stored if isinstance(stored, Mapping) else {}
         self.version, self.selective = int(row.version), bool(row.selective)
         self.reproducible = bool(row.reproducible)
-        self.kind = kind = own_kind(about)
+        self.kind = kind = own_kind(stored)
         self.watches_clock = getattr(kind, "watches_clock", not self.reproducible)
         self.missed = not getattr(kind, "from_outside", False)
-        if kind is None and "object" not in about:
-            self.missed = settings.limits.of_moves().timed or not plays_elsewhere(about, settings)
+        if kind is None and "object" not in stored:
+            self.missed = settings.limits.of_moves().timed or not plays_elsewhere(stored, settings)
 
     def decide(self, position: Position, limits: Limits) -> Decision:
         raise NotImplementedError("this agent is known from a record alone")
@@ -86,12 +86,12 @@ def settled_plan(settings: RunConfig, rows: Iterable[Any], both_colours: bool = 
 
     rows: AgentRows. both_colours: True if a pair has two games.
     """
-    about, serial = built_from(settings), Serial()
-    serial.text, text = (str(about[name].get("_target_")) for name in ("executor", "openings"))
+    parts, serial = built_from(settings), Serial()
+    serial.text, text = (str(parts[name].get("_target_")) for name in ("executor", "openings"))
 
     def made(name: str, kind: type, stand_in: Any) -> Any:
         with suppress(ConfigError):
-            return build(about[name], name, kind)
+            return build(parts[name], name, kind)
         return stand_in
 
     return Plan(
@@ -121,7 +121,7 @@ def last_session(record: Record) -> tuple[dict[str, str], dict[str, Any]]:
 
 def _agent(row: Any, settings: RunConfig) -> Agent:
     absent = AbsentAgent(row, settings)
-    if "object" not in absent.about and not plays_elsewhere(absent.about, settings):
+    if "object" not in absent.settings and not plays_elsewhere(absent.settings, settings):
         with suppress(ConfigError):
-            return build_agent(absent.about, row.name)
+            return build_agent(absent.settings, row.name)
     return absent

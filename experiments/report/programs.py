@@ -44,7 +44,7 @@ def write_programs(facts: RunFacts, folder: Path) -> dict[str, str]:
     """Write the pages of all submissions, as Markdown and HTML; returns where each is, as seen from
     the report. Other agents have none."""
     described = facts.plan.settings.agents
-    names = [name for name, about in described.items() if about.get("_target_") == TARGET]
+    names = [name for name, agent in described.items() if agent.get("_target_") == TARGET]
     if not names:
         return {}
     make_folder(folder / FOLDER)
@@ -52,8 +52,8 @@ def write_programs(facts: RunFacts, folder: Path) -> dict[str, str]:
     columns = columns_of(facts.standings, facts.tournament_columns)
     stands = {row.agent: row for row in facts.standings.itertuples()}
     for name in names:
-        place = {c: columns[c](stands[name]) for c in columns if name in stands}
-        place = {c: cell for c, cell in place.items() if cell not in (name, "-")}
+        standing = {c: columns[c](stands[name]) for c in columns if name in stands}
+        standing = {c: cell for c, cell in standing.items() if cell not in (name, "-")}
         losses = [game for game in games[name] if game[3] == "lost"]
         logs = [line for entry in said[name] for line in str(entry).splitlines()]
         points = [game[7] for game in games[name] if game[7]]
@@ -64,7 +64,7 @@ def write_programs(facts: RunFacts, folder: Path) -> dict[str, str]:
             title=name,
             file=files[name],
             run=facts.record.head()["name"],
-            about=_about(described[name]) | place,
+            description=_description(described[name]) | standing,
             problem=described[name].get("problem", ""),
             losses=Counter(_lost_by(game) for game in losses).most_common(),
             failures=shown,
@@ -86,7 +86,7 @@ def file_names(names: Sequence[str]) -> dict[str, str]:
     >>> file_names(["anna", "Anna", "../b c"])
     {'anna': 'anna', 'Anna': 'Anna-2', '../b c': '_b_c'}
     """
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     taken: set[str] = set()
     for name in names:
         plain = re.sub(r"[^\w-]+", "_", name)[:60]
@@ -95,24 +95,24 @@ def file_names(names: Sequence[str]) -> dict[str, str]:
             number += 1
             file = f"{plain}-{number}"
         taken.add(file.casefold())
-        found[name] = file
-    return found
+        files[name] = file
+    return files
 
 
-def _about(described: Mapping[str, Any]) -> dict[str, str]:
+def _description(described: Mapping[str, Any]) -> dict[str, str]:
     """Return a description of the submitted file, in words."""
-    told = {"handed in": described["path"]}
+    lines = {"handed in": described["path"]}
     if described["protocol"] in _PROTOCOLS:
-        told["plays by"] = _PROTOCOLS[described["protocol"]]
+        lines["plays by"] = _PROTOCOLS[described["protocol"]]
     for key in ("command", "target"):
         if described.get(key):
-            told[key] = described[key]
-    return told
+            lines[key] = described[key]
+    return lines
 
 
 def _games(facts: RunFacts) -> dict[str, list[list[str]]]:
     """The rows of each agent's table of games."""
-    found: dict[str, list[list[str]]] = defaultdict(list)
+    games: dict[str, list[list[str]]] = defaultdict(list)
     awards = facts.plan.schedule.awards(facts.plan.names, facts.results)
     for row in facts.record.query(_GAMES).itertuples():
         for agent, name, colour, points, sign, opponent in (
@@ -123,9 +123,9 @@ def _games(facts: RunFacts) -> dict[str, list[list[str]]]:
             discs = f"{sign * row.disc_difference:+.0f}" if row.end_reason == FINISHED else "-"
             why = row.detail if result == "lost" else ""  # of the other's fault its own page tells
             award, reason = awards[row.pair][agent] if row.pair < len(awards) else ("", "")
-            told = [str(row.game), colour, opponent, result, discs, row.end_reason, why]
-            found[name].append([*told, f"{award:g}" if reason else "", reason])
-    return found
+            cells = [str(row.game), colour, opponent, result, discs, row.end_reason, why]
+            games[name].append([*cells, f"{award:g}" if reason else "", reason])
+    return games
 
 
 def _lost_by(game: Sequence[str]) -> str:
@@ -134,11 +134,11 @@ def _lost_by(game: Sequence[str]) -> str:
 
 
 class LogEntry(NamedTuple):
-    """An entry of a program's log. game: None for none. own: True if the program has printed it."""
+    """An entry of a program's log. game: None for none. printed: True for the program's output."""
 
     game: int | None
     text: str
-    own: bool
+    printed: bool
 
     def __str__(self) -> str:
         return f"game {'-' if self.game is None else self.game}: {self.text}"
@@ -148,12 +148,12 @@ class LogEntry(NamedTuple):
 class Failure:
     """A game that a program has lost by a fault, as its page shows it.
 
-    told: the game and the reason. board: a drawing of the position at its end, None if the program
+    title: the game and the reason. board: a drawing of the position at its end, None if the program
     could not be started. position: the same as text. words: the last lines that the program
     printed.
     """
 
-    told: str
+    title: str
     board: Drawing | None
     position: str
     words: str
@@ -180,9 +180,9 @@ def _failure(facts: RunFacts, game: Sequence[str], said: Sequence[LogEntry]) -> 
     if position.must_pass:
         position = position.play(PASS)
     after = f"after ply {len(plies)}" if plies else "before the first move"
-    told = f"Game {number}, as {colour} against {opponent}, {after}: {reason}"
+    title = f"Game {number}, as {colour} against {opponent}, {after}: {reason}"
     notes = [entry for entry in said if entry.game == int(number)]
-    words = [entry.text.partition(": ")[2] for entry in notes if entry.own]
+    words = [entry.text.partition(": ")[2] for entry in notes if entry.printed]
     words = words or _words_of_failure(notes)
     board = None
     if reason != UNFIT:
@@ -191,7 +191,7 @@ def _failure(facts: RunFacts, game: Sequence[str], said: Sequence[LogEntry]) -> 
         svg = position._repr_svg_()
         board = Drawing(f"game-{number}", f"The board of game {number}", caption, svg)
     return Failure(
-        f"{told}: {why}" if why else told,
+        f"{title}: {why}" if why else title,
         board,
         str(position),
         "\n".join(f"{line:.{_WIDTH}}" for line in words[-LAST_WORDS:]),
@@ -211,10 +211,10 @@ def _words_of_failure(notes: Iterable[LogEntry]) -> list[str]:
 def _said(folder: Path, names: Sequence[str]) -> dict[str, list[LogEntry]]:
     """Return the log of each program: notes of the run, and its own output."""
     said: dict[str, list[LogEntry]] = defaultdict(list)
-    for file, own in (("log.txt", False), ("output.txt", True)):
+    for file, printed in (("log.txt", False), ("output.txt", True)):
         for game, text in entries(folder / file):
-            told = text if own else text.partition(": ")[2]  # the logger comes first
+            line = text if printed else text.partition(": ")[2]  # the logger comes first
             for name in names:
-                if told.startswith((f"{name}: ", f"'{name}' ")):
-                    said[name].append(LogEntry(game, told, own))
+                if line.startswith((f"{name}: ", f"'{name}' ")):
+                    said[name].append(LogEntry(game, line, printed))
     return said

@@ -35,18 +35,18 @@ def _points(published: PublishedConfig, facts: RunFacts) -> list[list[str]]:
     """Return the rows of scores."""
     (tables, times), games = pairs_by_opening(facts.record), published.games
     counts, rng = pentanomial(tables), np.random.default_rng(facts.plan.settings.seed)
-    number = {name: place for place, name in enumerate(facts.record.agents()["name"])}
+    number = {name: agent for agent, name in enumerate(facts.record.agents()["name"])}
     seen: dict[tuple[str, str], FloatArray] = {}  # points: the original's, and those drawn
     rows = []
     for name, points in published.points.items():
-        own = {other: counts[:, number[name], number[other]] for other in points}
-        new = [other for other in points if (other, name) not in seen and own[other].any()]
+        halves = {other: counts[:, number[name], number[other]] for other in points}
+        new = [other for other in points if (other, name) not in seen and halves[other].any()]
         for other in new:
-            seen[name, other] = np.append(points[other], _sample(times @ own[other], games, rng))
+            seen[name, other] = np.append(points[other], _sample(times @ halves[other], games, rng))
             seen[other, name] = games - seen[name, other]
         met = [other for other in points if (name, other) in seen]
         for others in [*([met] * (len(met) > 1)), *([other] for other in new)]:
-            units = np.sum([own[other] for other in others], axis=0)
+            units = np.sum([halves[other] for other in others], axis=0)
             pairs = int(times @ units.sum(axis=1))
             share, low, high = points_interval(units @ SHARES, units.sum(axis=1), times)
             title = f"{name} against {others[0] if len(others) == 1 else 'all'}"
@@ -70,7 +70,7 @@ def _sample(pairs: IntArray, games: int, rng: np.random.Generator) -> FloatArray
 def _chance(*samples: FloatArray) -> str:
     """Return the share of values, the first included, at least as far from the mean as the first.
     Several samples are compared by the sum of their squared distances, in variances."""
-    squares = sum((each - each[1:].mean()) ** 2 / (each[1:].var() or 1) for each in samples)
+    squares = sum((sample - sample[1:].mean()) ** 2 / (sample[1:].var() or 1) for sample in samples)
     share = np.mean(squares >= squares[0] - 1e-9)
     return f"{100 * share:.1f} %" if share >= 0.001 else "< 0.1 %"
 
@@ -82,16 +82,16 @@ def _costs(game: PublishedGame, facts: RunFacts) -> tuple[list[list[str]], list[
     if single.empty:
         return [], []
     costs = compare_searches(single, base, facts.plan.settings.seed).set_index("agent")
-    asked = {square_name(move): position for position, move in plies}
-    own, rows, tables = search_costs([*asked.items()], facts.searchers), [], []
+    positions = {square_name(move): position for position, move in plies}
+    counted, rows, tables = search_costs([*positions.items()], facts.searchers), [], []
     for measure, theirs in (("made", game.made), ("evaluations", game.evaluations)):
-        ours = {name: own[own["agent"] == name][measure].tolist() for name in theirs}
+        ours = {name: counted[counted["agent"] == name][measure].tolist() for name in theirs}
         heads = ["move", *(f"{name}, {who}" for name in theirs for who in ("here", "original"))]
-        cells = [map("{:,}".format, each[name]) for name in theirs for each in (ours, theirs)]
+        cells = [map("{:,}".format, counts[name]) for name in theirs for counts in (ours, theirs)]
         equal = np.sum([np.equal(ours[name], theirs[name]) for name in theirs])
-        told = f"{equal} of {len(theirs) * len(plies)} counts are equal."
-        body = [*zip(asked, *cells, strict=True)]
-        tables.append(ResultTable(f"The original's game: {measure}", heads, body, note=told))
+        note = f"{equal} of {len(theirs) * len(plies)} counts are equal."
+        body = [*zip(positions, *cells, strict=True)]
+        tables.append(ResultTable(f"The original's game: {measure}", heads, body, note=note))
         logs = np.log(single.pivot(index="opening", columns="agent", values=measure))
         for name in [name for name in theirs if base in theirs and name != base]:
             ratio = sum(theirs[name]) / sum(theirs[base])

@@ -37,7 +37,7 @@ def same_values(settings: RunConfig) -> bool:
     if any((limits.depth, limits.nodes, limits.seconds, limits.clock, limits.cpu_seconds)):
         return False
     values = [_value_settings(agent) for agent in settings.agents.values()]
-    return len(values) > 1 and None not in values and all(each == values[0] for each in values)
+    return len(values) > 1 and None not in values and all(value == values[0] for value in values)
 
 
 def _value_settings(agent: Mapping[str, Any]) -> list[Any] | None:
@@ -55,4 +55,4 @@ def differ_in_depth(settings: RunConfig) -> bool:
     """Return True if agents may spend differently: in depth, or in a budget of their own."""
     keys = ("depth", "nodes", "seconds", "playouts")
     spent = [[agent.get(key) for key in keys] for agent in settings.agents.values()]
-    return any(each != spent[0] for each in spent)
+    return any(budget != spent[0] for budget in spent)

@@ -63,8 +63,8 @@ def tell(facts: RunFacts, said: Findings, console: Console) -> None:
     """Print the standings, the tables of a tournament, a few matches, and the findings."""
     for shown in standings_tables(facts.standings, console, facts.tournament_columns):
         console.print(shown)
-    for told in facts.tables:
-        console.print(result_table(told))
+    for table in facts.tables:
+        console.print(result_table(table))
     if 0 < len(facts.matches) <= FEW:
         console.print(matches_table(facts.matches))
     for finding in said.sentences:
@@ -77,8 +77,8 @@ def write(facts: RunFacts, said: Findings, folder: Path, console: Console) -> No
     write_table(facts.matches, folder / "matches.csv")
     if facts.costs is not None:
         write_table(facts.costs, folder / "searches.csv")
-    asked = facts.plan.settings.figures
-    figures = drawn_figures(lambda: _figures(facts), asked, folder, console)
+    setting = facts.plan.settings.figures
+    figures = drawn_figures(lambda: _figures(facts), setting, folder, console)
     _write(facts, said, figures, folder)
     names = {"report": "report.html", "record": FILE}
     if files := [figure.name for figure in figures if figure.file]:
@@ -99,13 +99,11 @@ def _write(facts: RunFacts, said: Findings, figures: Sequence[Drawing], folder: 
     programs = write_programs(facts, folder)
     columns = without_costs(columns_of(facts.standings, facts.tournament_columns))
     games = game_sample(facts)
-    others = {
-        name: about for name, about in head["config"]["agents"].items() if name not in programs
-    }
+    agents = head["config"]["agents"]
+    others = {name: agents[name] for name in agents if name not in programs}
     tables = standings_by_part(facts.standings, facts.tournament_columns, columns)
-    place = {name: place for place, name in enumerate(facts.standings["agent"])}
     matches = highest_matches(facts).sort_values(
-        ["agent", "opponent"], key=lambda names: names.map(place)
+        ["agent", "opponent"], key=lambda names: names.map(facts.ranks)
     )
     pairings = cells(match_columns(matches), matches)
     write_report(

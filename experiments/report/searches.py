@@ -59,9 +59,9 @@ def searched_positions(record: Record, count: int | str, seed: int) -> Sample:
     rules = record.head()["ruleset"]
     rng = np.random.default_rng(seed)
     every = [game for (game,) in record.rows("select game from turns order by game")]
-    found: dict[Position, str] = {}
+    openings: dict[Position, str] = {}
     for game in every if count == "all" else rng.permutation(every):
-        if len(found) == count:
+        if len(openings) == count:
             break
         ((opening,),) = record.rows("select opening from games where game = ?", [int(game)])
         turns = record.turns([int(game)]).rows()
@@ -72,9 +72,9 @@ def searched_positions(record: Record, count: int | str, seed: int) -> Sample:
         position = Opening.read(opening, rules).reach(rules)
         for number, turn in enumerate(turns[: wanted[-1] + 1]):
             if number in wanted:
-                found.setdefault(position, opening)
+                openings.setdefault(position, opening)
             position = position.play(turn.square)
-    return [(opening, position) for position, opening in found.items()]
+    return [(opening, position) for position, opening in openings.items()]
 
 
 def search_costs(
@@ -113,7 +113,7 @@ def game_costs(record: Record, searchers: Mapping[str, SearchAgent], plies: int)
             for turn in turns:
                 sample.append((opening, position))
                 position = position.play(turn.square)
-    return search_costs([each for each in sample if each[1].moves], searchers)
+    return search_costs([sampled for sampled in sample if sampled[1].moves], searchers)
 
 
 def cost_rows(
@@ -124,11 +124,11 @@ def cost_rows(
     for name, agent in searchers.items():
         for depth in depths or [agent.depth]:
             started = time.perf_counter()
-            found = agent.search(position, depth)
+            decision = agent.search(position, depth)
             seconds = time.perf_counter() - started
-            about = {"agent": name, "depth": depth, "selective": agent.selective}
-            counts = {name: getattr(found.stats, name) for name in _COUNTED}
-            yield {**about, "value": found.value, **counts, "seconds": seconds}
+            row = {"agent": name, "depth": depth, "selective": agent.selective}
+            counts = {name: getattr(decision.stats, name) for name in _COUNTED}
+            yield {**row, "value": decision.value, **counts, "seconds": seconds}
 
 
 def compare_searches(
@@ -155,12 +155,12 @@ def compare_searches(
         row |= {"positions": positions, "openings": len(openings)}
         base = costs[(costs["agent"] == baseline) & (costs["depth"] == depth)]
         for measure in MEASURES if len(base) else ():
-            own, other = (
-                each.set_index("opening")[measure].reindex(openings).to_numpy()
-                for each in (group, base)
+            ours, theirs = (
+                table.set_index("opening")[measure].reindex(openings).to_numpy()
+                for table in (group, base)
             )
-            ratio = own.sum() / other.sum()
-            sample = np.log((weights @ own) / (weights @ other))[:, None]
+            ratio = ours.sum() / theirs.sum()
+            sample = np.log((weights @ ours) / (weights @ theirs))[:, None]
             ends = bootstrap_intervals(sample, np.log([ratio]), np.array([len(openings)]))
             row[f"{measure}_ratio"] = ratio
             row[f"{measure}_low"], row[f"{measure}_high"] = (np.exp(end[0]) for end in ends)

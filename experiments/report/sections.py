@@ -48,8 +48,8 @@ def highest_matches(facts: RunFacts) -> pd.DataFrame:
     matches = facts.matches
     if len(matches) <= MOST_MATCHES:
         return matches
-    place = {name: place for place, name in enumerate(facts.standings["agent"])}
-    lower = matches["agent"].map(place).combine(matches["opponent"].map(place), max)
+    ranks = facts.ranks
+    lower = matches["agent"].map(ranks).combine(matches["opponent"].map(ranks), max)
     return matches.loc[sorted(lower.sort_values(kind="stable").index[:MOST_MATCHES])]
 
 
@@ -69,21 +69,21 @@ def _crosstable(facts: RunFacts) -> Iterator[ResultTable]:
             points[seats] += 2 * count * (result == winner) + count * (result == "draw")
     equal = set(games.values())
     rows = []
-    for place, agent in enumerate(order, start=1):
+    for rank, agent in enumerate(order, start=1):
         cells = [
             _points_text(points[agent, other], games[agent, other], len(equal) > 1)
             if (agent, other) in games
             else ("" if agent == other else "-")
             for other in order
         ]
-        rows.append([f"{place}", facts.names[agent], *cells])
+        rows.append([f"{rank}", facts.names[agent], *cells])
     whole = f", of {equal.pop():,} games each" if len(equal) == 1 else ""
     cut = f" Of {len(numbers)} agents the first {len(order)} are shown." * (
         len(numbers) > len(order)
     )
     yield ResultTable(
         "Crosstable",
-        ("place", "agent", *(f"{place}" for place in range(1, len(order) + 1))),
+        ("place", "agent", *(f"{rank}" for rank in range(1, len(order) + 1))),
         rows,
         (1,),
         f"Points of the agent in the row against the one on the place of the column{whole}.{cut}",
@@ -184,11 +184,11 @@ def _ends(facts: RunFacts) -> ResultTable:
             "How games ended",
             note=f"All {finished:,} games were played to the end; {draws:,} draw{plural}.",
         )
-    told = [(reason, name, f"{count:,}") for (reason, name), count in lost.most_common()]
+    losses = [(reason, name, f"{count:,}") for (reason, name), count in lost.most_common()]
     return ResultTable(
         "How games ended",
         ("end", "lost by", "games"),
-        [(FINISHED, "-", f"{finished:,}"), *told],
+        [(FINISHED, "-", f"{finished:,}"), *losses],
         (0, 1),
         f"{counted(draws, 'draw')} among the finished games." if finished else "",
     )

@@ -90,7 +90,7 @@ def _with_pairs(
 ) -> str:
     """Return the beginning of a query about pairs, of agents that play these strategies, by number.
     rated: leave pairs with a forfeited game out of the different ones: they show no strength."""
-    rows = ", ".join(f"({agent}, {each})" for agent, each in enumerate(np.asarray(strategies)))
+    rows = ", ".join(f"({agent}, {number})" for agent, number in enumerate(np.asarray(strategies)))
     plays = f"plays(agent, strategy) as (values {rows})"
     pairs = record.cached_table(f"with {plays}, {_PAIRS.format(ahead=ahead)} select * from pairs")
     beginning = f"with pairs as (select * from {pairs})"
@@ -289,8 +289,8 @@ def rated_parts(
     )
 
 
-def rated_as_asked(record: Record, settings: RunConfig) -> list[tuple[IntArray, Ratings]]:
-    """:func:`rated_parts` as the settings of the run ask.
+def rated_by_settings(record: Record, settings: RunConfig) -> list[tuple[IntArray, Ratings]]:
+    """:func:`rated_parts` by the settings of the run.
 
     If the anchor has no rating, as it won or lost everything, the next agent of the line-up with a
     rating has 0 instead. The ratings of a match that its schedule ends by its results take that
@@ -352,7 +352,7 @@ def standings(record: Record, parts: Sequence[tuple[IntArray, Ratings]]) -> pd.D
     :data:`TIMED_GAMES`; nan if no moves are recorded), forfeits, moves (the number it decided),
     microseconds (mean time of all of them; nan without any).
 
-    parts: from :func:`rated_as_asked`, or :func:`rated_parts`.
+    parts: from :func:`rated_by_settings`, or :func:`rated_parts`.
     """
     table = record.query(_STANDINGS)
     times = _times(record)
@@ -427,8 +427,8 @@ def ranked(
     if not tournament_columns:
         return standings
     number = standings["agent"].map({name: number for number, name in enumerate(names)})
-    for place, (column, values) in enumerate(tournament_columns.items(), start=1):
-        standings.insert(place, column, [values[each] for each in number])
+    for position, (column, values) in enumerate(tournament_columns.items(), start=1):
+        standings.insert(position, column, [values[agent] for agent in number])
     return standings.sort_values("place", kind="stable", ignore_index=True)
 
 
@@ -464,12 +464,12 @@ def matches(
     beginning = _with_pairs(record, np.arange(len(names)), True, _WINNERS if winners else _LINE_UP)
     table = record.query(beginning + _MATCHES)
     units = groupby(record.each(beginning + _ALIKE), key=itemgetter(0, 1))
-    found = {pairing: np.array([row[2:] for row in rows]) for pairing, rows in units}
+    units_of = {pairing: np.array([row[2:] for row in rows]) for pairing, rows in units}
     most = ruleset(record.head()["ruleset"]).squares
     of_two = {tuple(agents.tolist()): ratings for agents, ratings in parts if len(agents) == 2}
     rows = []
     for pairing in zip(table["agent"], table["opponent"], strict=True):
-        row = _of_units(found.get(pairing, _NO_UNITS), most)
+        row = _of_units(units_of.get(pairing, _NO_UNITS), most)
         ratings = of_two.get(tuple(sorted(pairing)))
         if ratings is not None and not ratings.split.all():
             row |= _as_rated(ratings, first=int(pairing[0] > pairing[1]))
@@ -484,10 +484,10 @@ def _as_rated(ratings: Ratings, first: int) -> dict[str, Any]:
     """Return the columns of a match of two that its ratings give. first: the place of its agent."""
     elo, low, high, bound = difference_of_two(ratings, first)
     low, high = (np.nan, np.nan) if bound else (low, high)
-    found = {"elo": elo, "elo_low": low, "elo_high": high, "bound": bound}
+    columns = {"elo": elo, "elo_low": low, "elo_high": high, "bound": bound}
     if ratings.sequential:  # these take the number of games as settled beforehand
-        found |= dict.fromkeys(("nelo", "nelo_low", "nelo_high", "los"), np.nan)
-    return found
+        columns |= dict.fromkeys(("nelo", "nelo_low", "nelo_high", "los"), np.nan)
+    return columns
 
 
 _NO_UNITS = np.zeros((1, OUTCOMES + 7))
@@ -497,10 +497,10 @@ def _of_units(units: FloatArray, most: int) -> dict[str, Any]:
     """Return the statistics of a pairing. units: rows of the query about openings, without the
     agents. most: largest number of discs that a game can be won by."""
     counts, times = units[:, :OUTCOMES].astype(np.int64), units[:, OUTCOMES].astype(np.int64)
-    found = match_statistics(counts, times)
-    columns: dict[str, Any] = {"pairs": found.pairs}
+    statistics = match_statistics(counts, times)
+    columns: dict[str, Any] = {"pairs": statistics.pairs}
     columns |= dict(zip(OUTCOME_COLUMNS, times @ counts, strict=True))
-    columns |= {name: getattr(found, name) for name in MATCH_STATISTICS}
+    columns |= {name: getattr(statistics, name) for name in MATCH_STATISTICS}
     number, n, d, nn, nd, dd = units[:, OUTCOMES + 1 :].sum(axis=0).tolist()
     mean = d / n if n else np.nan
     sums = np.sqrt(max(0.0, dd - 2 * mean * nd + mean**2 * nn))  # of openings' deviations, squared

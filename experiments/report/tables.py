@@ -47,7 +47,7 @@ def described(agents: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     for settings in agents.values():
         for key, value in settings.items():
             values.setdefault(key, set()).add(str(value))
-    differing = {key for key, found in values.items() if len(found) > 1}
+    differing = {key for key, texts in values.items() if len(texts) > 1}
     return {name: _in_words(settings, differing) for name, settings in agents.items()}
 
 
@@ -64,7 +64,7 @@ def _in_words(settings: Mapping[str, Any], differing: Collection[str] = ()) -> s
         elif isinstance(value, Mapping):
             parts = (f"{name} {part}" for name, part in value.items() if part)
             words.append(f"{key} {' '.join(parts)}")
-        elif isinstance(value, list) and any(isinstance(each, Mapping) for each in value):
+        elif isinstance(value, list) and any(isinstance(part, Mapping) for part in value):
             words.append(f"{len(value)} {key}")  # such as weights for each; the settings have them
         elif key in differing or key not in defaults or defaults[key] != value:
             words.append(f"{key} {value}")
@@ -80,8 +80,8 @@ def _defaults(target: str) -> dict[str, Any]:
     except (KeyError, AttributeError):
         return {}
     makers = [kind.__init__ for kind in reversed(line) if "__init__" in vars(kind)]
-    parameters = [each for make in makers for each in inspect.signature(make).parameters.values()]
-    return {parameter.name: parameter.default for parameter in parameters}
+    signatures = [inspect.signature(make).parameters for make in makers]
+    return {name: parameter.default for part in signatures for name, parameter in part.items()}
 
 
 # ---------------------------------------------------------------------- standings
@@ -232,7 +232,7 @@ def cells(columns: Mapping[str, Callable[[Any], str]], frame: pd.DataFrame) -> l
 
 def by_agent(frame: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
     """Return a table with its agents in this order; rows of the same one stay as they are."""
-    places = {name: place for place, name in enumerate(order)}
+    places = {name: rank for rank, name in enumerate(order)}
     return frame.sort_values("agent", key=lambda names: names.map(places), kind="stable")
 
 
@@ -240,8 +240,8 @@ def by_agent(frame: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
 
 
 def _statistics(row: Any) -> MatchStatistics:
-    told = {name: getattr(row, name) for name in MATCH_STATISTICS}
-    return MatchStatistics(row.pairs, row.score, **told)
+    statistics = {name: getattr(row, name) for name in MATCH_STATISTICS}
+    return MatchStatistics(row.pairs, row.score, **statistics)
 
 
 def _dashes(row: Any, *names: str) -> str:

@@ -33,11 +33,11 @@ class WholeTable(Table):
         for column in self.columns:
             width = self._measure_column(console, free, column)
             widths.append(1 + (width.maximum if column.no_wrap else min(width.minimum, _WORDS)))
-        for place in range(len(head), len(widths)):
-            wide = 1 + sum(widths[each] for each in [*parts[-1], place]) > options.max_width
+        for number in range(len(head), len(widths)):
+            wide = 1 + sum(widths[column] for column in [*parts[-1], number]) > options.max_width
             if wide and parts[-1] != head:
                 parts.append(head.copy())
-            parts[-1].append(place)
+            parts[-1].append(number)
         for number, part in enumerate(parts):
             shown = copy.copy(self)
             shown.title = None if number else self.title

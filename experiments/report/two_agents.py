@@ -39,22 +39,22 @@ def match_findings(facts: RunFacts) -> Iterator[str]:
     """Yield sentences on the judged moves of a match."""
     if (late := facts.late_moves) is not None:
         rows = late[late["empties"] == ALL].to_dict("records")
-        told = ", ".join(
+        losses = ", ".join(
             f"{in_sentence(row['agent'])} {mean_of(row, 'loss').text()}" for row in rows
         )
         yield (
             f"With {facts.plan.settings.judging.empties} or fewer empty squares a move lost this "
-            f"many discs against perfect play: {told}."
+            f"many discs against perfect play: {losses}."
         )
-    found = facts.disagreements
-    if found is not None and len(found):
-        yield _of_disagreements(facts, found)
+    judged = facts.disagreements
+    if judged is not None and len(judged):
+        yield _of_disagreements(facts, judged)
 
 
-def _of_disagreements(facts: RunFacts, found: pd.DataFrame) -> str:
+def _of_disagreements(facts: RunFacts, judged: pd.DataFrame) -> str:
     first, second = map(in_sentence, facts.names)
-    better, worse = int((found["gap"] > 0).sum()), int((found["gap"] < 0).sum())
-    mean = judged_gap(found, facts.plan.settings.seed)
+    better, worse = int((judged["gap"] > 0).sum()), int((judged["gap"] < 0).sum())
+    mean = judged_gap(judged, facts.plan.settings.seed)
     if mean.value < 0:
         first, second, better, worse = second, first, worse, better
         mean = Mean(-mean.value, -mean.high, -mean.low)
@@ -62,7 +62,7 @@ def _of_disagreements(facts: RunFacts, found: pd.DataFrame) -> str:
     partial = [name for name, agent in facts.searchers.items() if judges_alike(agent)]
     caution = f" The judge has the evaluation of {' and '.join(partial)}." if partial else ""
     return (
-        f"In {counted(len(found), 'position')} both agents moved, and differently: by the {JUDGE} "
+        f"In {counted(len(judged), 'position')} both agents moved, and differently: by the {JUDGE} "
         f"at depth {facts.plan.settings.judging.depth} {first} found the better move in {better}, "
         f"{second} in {worse}; {whose} moves are better by {mean.text(1)} discs.{caution}"
     )
@@ -88,9 +88,9 @@ def _by_colour(facts: RunFacts) -> ResultTable:
     most, rows = facts.plan.rules.squares, []
     for agent, name in enumerate(facts.names):
         for colour, black in (("Black", agent), ("White", 1 - agent)):
-            found = Counter[str]()
+            results = Counter[str]()
             for of, _, result, _, count in facts.ends:
-                found[result] += count * (of == black)
+                results[result] += count * (of == black)
             lost = "white" if colour == "Black" else "black"
             discs, finished, times = sums[sums[:, 0] == black, 1:].T
             discs = discs if black == agent else -discs
@@ -103,7 +103,7 @@ def _by_colour(facts: RunFacts) -> ResultTable:
                 [
                     name,
                     colour,
-                    *(f"{found[result]:,}" for result in (colour.lower(), "draw", lost)),
+                    *(f"{results[result]:,}" for result in (colour.lower(), "draw", lost)),
                     share.text(1, 100),
                     Mean(*np.clip(ends, -most, most)).text(1),
                 ]
@@ -124,7 +124,7 @@ def _by_colour(facts: RunFacts) -> ResultTable:
 
 def _by_phase(facts: RunFacts) -> Iterator[ResultTable]:
     """Return costs, and judged moves, of both agents in each phase."""
-    moves, found = facts.moves, facts.disagreements
+    moves, judged = facts.moves, facts.disagreements
     if not len(moves.agent):
         return
     rows = []
@@ -137,15 +137,15 @@ def _by_phase(facts: RunFacts) -> Iterator[ResultTable]:
             row.append(f"{nodes.mean():,.0f}" if nodes.any() else "-")
             times = moves.nanoseconds[chosen] / 1000
             row.append(time_text(float(np.median(times))) if len(times) else "-")
-        if found is not None:
-            gaps = found.loc[found["ply"].between(begin, end), "gap"]
+        if judged is not None:
+            gaps = judged.loc[judged["ply"].between(begin, end), "gap"]
             row.append(f"{(gaps > 0).sum()} : {(gaps < 0).sum()}" if len(gaps) else "-")
         rows.append(row)
     columns = ["plies"]
     columns += [f"{name} {what}" for name in facts.names for what in ("nodes/move", "time/move")]
-    columns += ["better moves"] * (found is not None)
+    columns += ["better moves"] * (judged is not None)
     note = "Means of nodes and medians of times."
-    if found is not None:
+    if judged is not None:
         depth = facts.plan.settings.judging.depth
         note += (
             f" *Better moves*: in positions where both moved, and differently, as often the move "

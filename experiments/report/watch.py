@@ -17,7 +17,7 @@ from othello_lab.experiments.record.folder import is_locked
 from othello_lab.experiments.record.reading import not_begun, reading
 from othello_lab.experiments.report.standings import (
     ranked,
-    rated_as_asked,
+    rated_by_settings,
     standings,
     tournament_results,
 )
@@ -66,7 +66,7 @@ def look(folder: Path, console: Console) -> tuple[RenderableType, bool]:
             line += ", complete" if head["complete"] else ", stopped (resume goes on with it)"
         if not played:
             return plain(line), ended
-        table = standings(record, rated_as_asked(record, settings))
+        table = standings(record, rated_by_settings(record, settings))
         tournament_columns: Mapping[str, Sequence[Any]] = {}
         if not foreign_code({"schedule": settings.schedule}, {}):
             names, (schedule, _) = list(settings.agents), scheduled_of(settings)

@@ -34,7 +34,7 @@ from othello_lab.experiments.record.reading import reading
 from othello_lab.experiments.record.store import FILE, AgentRow, GameRow, JobRow, PlayedGame, Record
 from othello_lab.experiments.report.elo_lead import elo_lead
 from othello_lab.experiments.report.markdown import link, write_report
-from othello_lab.experiments.report.standings import rated_as_asked, rated_parts, standings
+from othello_lab.experiments.report.standings import rated_by_settings, rated_parts, standings
 from othello_lab.experiments.report.tables import COLUMNS, RATING, cells, order_note
 from othello_lab.experiments.report.terminal import short_path, terminal_table
 
@@ -233,7 +233,7 @@ def _standings(folder: Path, names: Sequence[str]) -> pd.DataFrame:
     with pooled_record([folder], names) as record:
         settings = typed(record.head()["config"])
         settings.rating.anchor = None
-        return standings(record, rated_as_asked(record, settings))
+        return standings(record, rated_by_settings(record, settings))
 
 
 def _different(configs: Sequence[Mapping[str, Any]], shared: Sequence[str]) -> dict[str, list[str]]:

@@ -14,7 +14,7 @@ from othello_lab.experiments.report.standings import (
     anchor_of,
     matches,
     points_of_agents,
-    rated_as_asked,
+    rated_by_settings,
     standings,
 )
 from othello_lab.experiments.studies.study import PlayedRun
@@ -45,7 +45,7 @@ def table_of(played: Sequence[PlayedRun], values: Values) -> pd.DataFrame:
             settings = typed(record.head()["config"])
             zero = next((name for name in steady if steady[name] == reference), None)
             settings.rating.anchor = zero or settings.rating.anchor
-            parts = rated_as_asked(record, settings)
+            parts = rated_by_settings(record, settings)
             table = standings(record, parts)
             if zero and anchor_of(record, parts) != zero:
                 _compare(table, zero, matches(record, parts))

@@ -27,8 +27,8 @@ def disc_counts(
     for color, discs in ((Color.BLACK, position.black), (Color.WHITE, position.white)):
         text = Text()
         text.append(f" {_disc(color, unicode, colours)} ", _STYLES[color] if colours else "")
-        told = f" {color.value.capitalize():5} {discs.bit_count():2}  {visible(names[color])}"
-        yield text.append(told)
+        words = f" {color.value.capitalize():5} {discs.bit_count():2}  {visible(names[color])}"
+        yield text.append(words)
 
 
 def _disc(color: Color, unicode: bool, colours: bool) -> str:

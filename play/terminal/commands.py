@@ -200,11 +200,11 @@ def _side_for_agent(session: TerminalSession) -> Color:
 
 def _chosen(session: TerminalSession, name: str, settings: Sequence[str]) -> PlayerSettings:
     """An agent or a level by its name, with settings as on the command line."""
-    table = session.table
-    is_level = name in levels_only(table.folders)
+    setup = session.setup
+    is_level = name in levels_only(setup.folders)
     chosen = level_word("agent", name) if is_level else f"+agent@agent={name}"
     words = [chosen, *(f"agent.{word}" for word in settings)]
-    return player(name, plain(compose(None, words, table.folders))["agent"], table.fill)
+    return player(name, plain(compose(None, words, setup.folders))["agent"], setup.fill)
 
 
 def _human(session: TerminalSession, words: CommandWords) -> None:
@@ -242,20 +242,20 @@ def _hint(session: TerminalSession, words: CommandWords) -> None:
     if session.game.is_over:
         raise ConfigError("hint: the game is over")
     wanted = words.number("hint", Whole(1, 64)) if words.words else 1
-    who = session.table.hint
+    who = session.setup.hint
     with session.stoppable(f"{who.name} was stopped."):
         if session.screen.interactive:
             session.screen.say(f"{who.name} is thinking ... (Ctrl-C stops it)")
         try:
-            found = hints(session.thinkers, who, session.game, wanted)
+            results = hints(session.thinkers, who, session.game, wanted)
         except AgentFailure as trouble:
             raise ConfigError(f"hint: {who.name} has broken down: {trouble}") from None
         session.screen.say(f"Hints of {described(who)}, best first:")
-        for each in found:
-            name = written(each.move, position.to_move, position.ruleset)
-            value = value_text(each.value, value_of_a_disc(who))
-            told = f"value {value:<18} line {line_text(each.line)}"
-            session.screen.say(f"  {name:<8} {told}")
+        for result in results:
+            name = written(result.move, position.to_move, position.ruleset)
+            value = value_text(result.value, value_of_a_disc(who))
+            explanation = f"value {value:<18} line {line_text(result.line)}"
+            session.screen.say(f"  {name:<8} {explanation}")
 
 
 def _position(session: TerminalSession, words: CommandWords) -> None:
@@ -309,44 +309,44 @@ def _series(session: TerminalSession, words: CommandWords) -> None:
 
 def _debug(session: TerminalSession, words: CommandWords) -> None:
     """``debug on|off [depth N] [to FILE] [once]``, in any order; without on or off it is on."""
-    asked = replace(session.debug, on=True)
+    options = replace(session.debug, on=True)
     once = False
     waiting = list(words.words)
     while waiting:
         word = waiting.pop(0)
         if word in ("on", "off"):
-            asked.on = word == "on"
+            options.on = word == "on"
         elif word == _ONCE:
             once = True
         elif word == "depth" and waiting:
-            asked.deepest = _number(waiting.pop(0), "debug depth", _DEPTH)
+            options.deepest = _number(waiting.pop(0), "debug depth", _DEPTH)
         elif word == "all":
-            asked.deepest = None
+            options.deepest = None
         elif word == "to" and waiting:
-            asked.file = Path(waiting.pop(0))
+            options.file = Path(waiting.pop(0))
         elif word == "screen":
-            asked.file = None
+            options.file = None
         else:
             raise ConfigError(f"debug {word}: on, off, depth N, all, to FILE, screen, once")
     if once:
-        session.debug_once = asked
+        session.debug_once = options
     else:
-        session.debug, session.debug_once = asked, None
-    session.screen.say(_debug_text(asked, once))
+        session.debug, session.debug_once = options, None
+    session.screen.say(_debug_text(options, once))
 
 
-def _debug_text(asked: TraceOptions, once: bool) -> str:
-    if not asked.on:
+def _debug_text(options: TraceOptions, once: bool) -> str:
+    if not options.on:
         return "debug is off."
-    depth = "" if asked.deepest is None else f" to depth {asked.deepest}"
-    where = "" if asked.file is None else f", written to {asked.file}"
+    depth = "" if options.deepest is None else f" to depth {options.deepest}"
+    where = "" if options.file is None else f", written to {options.file}"
     return f"The tree of {'the next search' if once else 'each search'} is shown{depth}{where}."
 
 
 def _help(session: TerminalSession, words: CommandWords) -> None:
     lines = [
         "A move: d3, D3, (B D 3), or row and column: 3 4.",
-        *(f"{command.usage:<32} {command.about}" for command in COMMANDS.values()),
+        *(f"{command.usage:<32} {command.summary}" for command in COMMANDS.values()),
         "black or white before agent, human, depth, pruning, ordering or evaluation names",
         "the side; once after it: for the next move alone (depth 6 once).",
     ]
@@ -360,7 +360,7 @@ def _quit(session: TerminalSession, words: CommandWords) -> None:
 @dataclass(frozen=True)
 class Command:
     usage: str
-    about: str
+    summary: str
     run: Run
 
 

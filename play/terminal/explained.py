@@ -47,20 +47,20 @@ def compare(
     rows = [(turn.by.split()[0], turn.decision, turn.seconds), (rival.name, decision, seconds)]
     headings = ("states", 13), ("evaluations", 14), ("cutoffs", 11), ("s", 9), ("value", 9)
     screen.say(f"  {'the same position':<18}" + "".join(f"{n:>{wide}}" for n, wide in headings))
-    for name, each, took in rows:
-        stats = each.stats
+    for name, decided, took in rows:
+        stats = decided.stats
         screen.say(
             f"  {name:<18}{stats.nodes:>13,}{stats.evaluations:>14,}{stats.cutoffs:>11,}"
-            f"{took:>9.3f}{value_text(each.value):>9}"
+            f"{took:>9.3f}{value_text(decided.value):>9}"
         )
-    less, more = sorted((each.stats.nodes, name) for name, each, _ in rows)
+    less, more = sorted((decided.stats.nodes, name) for name, decided, _ in rows)
     if 0 < less[0] < more[0]:
         share = 100 * less[0] / more[0]
         screen.say(f"  {less[1]} examined {share:.1f} % of the states of {more[1]}.")
 
 
 def show_tree(
-    screen: Screen, limits: Limits, agent: Agent, turn: PlayedTurn, asked: TraceOptions
+    screen: Screen, limits: Limits, agent: Agent, turn: PlayedTurn, options: TraceOptions
 ) -> None:
     """Show the tree of the search behind a move, or say why there is none."""
     assert turn.decision is not None
@@ -70,14 +70,14 @@ def show_tree(
         if limits.nodes or limits.timed:
             raise ValueError("a search with a limit on nodes or time has none")
         nodes = turn.decision.stats.nodes
-        if nodes > MOST_LINES and asked.deepest is None:
+        if nodes > MOST_LINES and options.deepest is None:
             raise ValueError(
                 f"it would have {nodes:,} lines; debug depth 2 shows its top, depth N searches less"
             )
         if nodes > MOST_LINES:
             screen.say("  debug: searching again in plain Python, which takes a while ...")
         depth = min(agent.depth, limits.depth or agent.depth)
-        _write_tree(screen, agent, depth, turn, asked)
+        _write_tree(screen, agent, depth, turn, options)
     except (ValueError, OSError) as error:
         screen.say(f"  debug: no tree: {error}")
     except KeyboardInterrupt:
@@ -85,13 +85,13 @@ def show_tree(
 
 
 def _write_tree(
-    screen: Screen, agent: SearchAgent, depth: int, turn: PlayedTurn, asked: TraceOptions
+    screen: Screen, agent: SearchAgent, depth: int, turn: PlayedTurn, options: TraceOptions
 ) -> None:
-    lines = traced(agent, turn.before, depth, asked.deepest)
-    if asked.file is None:
+    lines = traced(agent, turn.before, depth, options.deepest)
+    if options.file is None:
         screen.page(lines)
         return
     head = f"{turn.color.value.capitalize()}, {turn.by}: {turn.before.to_obf()}"
-    with open_to_add(asked.file) as file:
+    with open_to_add(options.file) as file:
         file.writelines(f"{line}\n".encode() for line in (head, *lines))
-    screen.say(f"  debug: the tree is in {asked.file}")
+    screen.say(f"  debug: the tree is in {options.file}")

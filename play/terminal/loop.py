@@ -11,14 +11,14 @@ from othello_lab.play.terminal.screen import Screen
 from othello_lab.play.terminal.session import SessionEnd, TerminalSession
 
 
-def play_at_terminal(table: GameSetup, record: Path | None) -> None:
+def play_at_terminal(setup: GameSetup, record: Path | None) -> None:
     """Play games until somebody quits or the input ends; raises ConfigError if that cannot
     begin. record: a file for all games; None for none."""
-    screen = Screen(table.settings.board)
-    limits = table.settings.limits
-    with AgentProcesses(table.rules, table.limits, limits.hang, screen.say) as thinkers:
-        session = TerminalSession(table, screen, thinkers, record)
-        for color, player in table.players.items():
+    screen = Screen(setup.settings.board)
+    limits = setup.settings.limits
+    with AgentProcesses(setup.rules, setup.limits, limits.hang, screen.say) as thinkers:
+        session = TerminalSession(setup, screen, thinkers, record)
+        for color, player in setup.players.items():
             if not player.is_human:
                 thinkers.of(player, color.value)
         session.save_record()
@@ -49,7 +49,7 @@ def _step(session: TerminalSession) -> None:
         elif position.must_pass:
             session.force_pass()
             return
-        stops = session.table.settings.pause and not session.seats.humans
+        stops = session.setup.settings.pause and not session.seats.humans
         if not session.waits_for_somebody and not stops:
             session.let_agent_move()
         else:

@@ -13,7 +13,7 @@ from othello_lab.core.system.settings import ConfigError
 from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.game import outcome
 from othello_lab.play.recorded import open_game
-from othello_lab.play.review import MoveReview, Reviewer, accuracy_text, scale_text, told
+from othello_lab.play.review import MoveReview, Reviewer, accuracy_text, comment, scale_text
 from othello_lab.play.terminal.screen import Screen
 
 _HANG = 60.0
@@ -31,36 +31,36 @@ def review(path: Path, number: int | None, rules: Ruleset, page: Path | None) ->
     game = shown.game
     if not game.turns:
         raise ConfigError(f"{path}: the game has no moves")
-    found: dict[int, MoveReview] = {}
+    reviews: dict[int, MoveReview] = {}
     numbers = range(len(game.turns), 0, -1)
     with AgentProcesses(game.start.ruleset, Limits(), _HANG, screen.say) as thinkers:
         reviewer = Reviewer(thinkers, game.start.ruleset.side)
         moves = track(numbers, "reviewing", console=screen.console, transient=True)
         try:
-            for each in moves:
-                found |= {known.number: known for known in reviewer.review(game, [each])}
+            for number in moves:
+                reviews |= {known.number: known for known in reviewer.review(game, [number])}
         except KeyboardInterrupt:
             screen.say("Stopped; the moves before are not reviewed.")
-    for number in sorted(found):
-        _say(screen, found[number])
+    for number in sorted(reviews):
+        _say(screen, reviews[number])
     screen.say()
     screen.say(outcome(game), "bold")
-    for line in [*accuracy_text([*found.values()], shown.players), scale_text()]:
+    for line in [*accuracy_text([*reviews.values()], shown.players), scale_text()]:
         screen.say(line)
     if page is not None:
         from othello_lab.play.review_page import write_page
 
-        write_page(page, shown, [found[number] for number in sorted(found)])
+        write_page(page, shown, [reviews[number] for number in sorted(reviews)])
         screen.say(f"The review as a page is in {page}.")
 
 
-def _say(screen: Screen, each: MoveReview) -> None:
-    name = each.color.value.capitalize()
-    kind = "exact" if each.exact else "estimate"
-    value = f"{each.to_black:+.0f}" if each.exact else f"{each.to_black:+.1f}"
-    lost = f"{-each.loss:+.0f}" if each.loss >= 1 else ""
-    style = {"blunder": "bold red", "mistake": "red", "inaccuracy": "yellow"}.get(each.mark, "")
-    move = f"{each.number:3}. {name} {square_name(each.move)}"
+def _say(screen: Screen, review: MoveReview) -> None:
+    name = review.color.value.capitalize()
+    kind = "exact" if review.exact else "estimate"
+    value = f"{review.to_black:+.0f}" if review.exact else f"{review.to_black:+.1f}"
+    lost = f"{-review.loss:+.0f}" if review.loss >= 1 else ""
+    style = {"blunder": "bold red", "mistake": "red", "inaccuracy": "yellow"}.get(review.mark, "")
+    move = f"{review.number:3}. {name} {square_name(review.move)}"
     screen.say(f"{move:<16}{lost:>5}   Black {value:<6} {kind}", style)
-    if comment := told(each):
-        screen.say(f"      {comment}")
+    if text := comment(review):
+        screen.say(f"      {text}")

@@ -48,10 +48,10 @@ class Seats:
 
     def change_colours(self) -> None:
         """The players change places."""
-        for kept in (self.lasting, self.once, self.pruned):
-            turned = {color.other: player for color, player in kept.items()}
-            kept.clear()
-            kept.update(turned)
+        for players in (self.lasting, self.once, self.pruned):
+            turned = {color.other: player for color, player in players.items()}
+            players.clear()
+            players.update(turned)
         self.compared_once = {color.other for color in self.compared_once}
 
     @property

@@ -33,15 +33,15 @@ class TerminalSession:
     """One person's evening at the board: some games, one after another. record: their file."""
 
     def __init__(
-        self, table: GameSetup, screen: Screen, thinkers: AgentProcesses, record: Path | None = None
+        self, setup: GameSetup, screen: Screen, thinkers: AgentProcesses, record: Path | None = None
     ) -> None:
-        self.table, self.screen, self.thinkers = table, screen, thinkers
-        self.seats = Seats(table.players)
-        self.game = GameState(Position.start(table.rules))
-        self.series = Series.of(table.settings.series)
+        self.setup, self.screen, self.thinkers = setup, screen, thinkers
+        self.seats = Seats(setup.players)
+        self.game = GameState(Position.start(setup.rules))
+        self.series = Series.of(setup.settings.series)
         self.debug = TraceOptions()
         self.debug_once: TraceOptions | None = None
-        self.marks = table.settings.marks
+        self.marks = setup.settings.marks
         self.halted = False  # an agent was stopped or broke down: somebody has to say what now
         self._number = 0  # of games before this one
         self.record = record
@@ -51,7 +51,7 @@ class TerminalSession:
     @property
     def seed(self) -> int:
         """Of the game under way."""
-        return self.table.settings.seed + self._number
+        return self.setup.settings.seed + self._number
 
     # ------------------------------------------------------------------ the games
 
@@ -163,9 +163,9 @@ class TerminalSession:
         """The side to move has no move: say so, and pass."""
         position = self.game.position
         name, other = position.to_move.value.capitalize(), position.to_move.other.value.capitalize()
-        told = written(PASS, position.to_move, position.ruleset)
+        passing = written(PASS, position.to_move, position.ruleset)
         self.screen.say()
-        self.screen.say(f"{name} has no move and must pass: {told}. {other} is to move.", "bold")
+        self.screen.say(f"{name} has no move and must pass: {passing}. {other} is to move.", "bold")
         self.game.play(PASS, described(self.seats.of(position.to_move)))
         self.save_record()
         self.show_board()
@@ -196,10 +196,10 @@ class TerminalSession:
             if (pruned := self.seats.pruned.get(color)) is not None:
                 other = opposite(player, pruned)
                 compare(self.screen, self.thinkers, other, self.game, turn, self._seed_of(color))
-            asked, self.debug_once = self.debug_once or self.debug, None
-            if asked.on:
+            options, self.debug_once = self.debug_once or self.debug, None
+            if options.on:
                 agent = self.thinkers.of(player, color.value).agent
-                show_tree(self.screen, self.thinkers.limits, agent, turn, asked)
+                show_tree(self.screen, self.thinkers.limits, agent, turn, options)
             self.game.turns.append(turn)
             self._made(turn)
 
@@ -207,13 +207,13 @@ class TerminalSession:
         return 2 * self.seed + (color is Color.WHITE)
 
     @contextmanager
-    def stoppable(self, told: str) -> Iterator[None]:
+    def stoppable(self, message: str) -> Iterator[None]:
         """Let Ctrl-C stop the block, and nothing else."""
         try:
             yield
         except KeyboardInterrupt:
             self.screen.say()
-            self.screen.say(f"{told} 'go' lets it think again.")
+            self.screen.say(f"{message} 'go' lets it think again.")
 
     def _state(self, name: str, turn: PlayedTurn) -> None:
         rules = turn.before.ruleset

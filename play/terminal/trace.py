@@ -15,7 +15,7 @@ from othello_lab.core.notation import PASS, square_name
 from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.core.system.escaping import counted
-from othello_lab.play.game import counts_told, value_text
+from othello_lab.play.game import counts_in_words, value_text
 from othello_lab.play.search_tree import Cutoff, OrderingLook, TracedNode, watched
 
 MOST_LINES = 300_000
@@ -28,13 +28,13 @@ def _lines(
     star = "*" if node in chosen else " "
     indent = "  " * ply
     if node.move is None:
-        about = f"now   {value_text(node.value)}"
+        text = f"now   {value_text(node.value)}"
     else:
         name = "pass" if node.move == PASS else square_name(node.move)
         bounded = f"{node.bound} {value_text(node.value)}".lstrip()
-        about = f"{color.value[0].upper()} {name}  {bounded}"
-    about += f"  {node.end}" if node.end else _window(node)
-    yield f"{star} {indent}{about}".rstrip()
+        text = f"{color.value[0].upper()} {name}  {bounded}"
+    text += f"  {node.end}" if node.end else _window(node)
+    yield f"{star} {indent}{text}".rstrip()
     for part in node.below:
         if isinstance(part, TracedNode):
             yield from _lines(part, color.other, ply + 1, chosen)
@@ -78,4 +78,4 @@ def _explained(root: TracedNode, position: Position, decision: Decision) -> Iter
     yield f"The tree below {name}'s move. B d3 +5: Black plays d3, worth +5 to Black."
     yield "<= and >=: only a bound, as the rest was cut. *: the chosen line."
     yield from _lines(root, position.to_move.other, 0, set(root.line(decision.pv)))
-    yield f"In all {', '.join(counts_told(decision.stats))}."
+    yield f"In all {', '.join(counts_in_words(decision.stats))}."

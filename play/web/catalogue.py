@@ -70,7 +70,7 @@ class PageSetting:
 
     name: str
     default: Any
-    about: str
+    description: str
     constraint: Constraint | None
     optional: bool
 
@@ -97,34 +97,34 @@ class PageSetting:
     @property
     def data(self) -> dict[str, Any]:
         """Return the data for a field of the page's form."""
-        found: dict[str, Any] = {
+        field: dict[str, Any] = {
             "name": self.name,
             "default": self.default,
-            "about": self.about,
+            "about": self.description,
             "optional": self.optional,
             "kind": "text",
         }
         match self.constraint:
             case Switch():
-                found["kind"] = "switch"
+                field["kind"] = "switch"
             case Choice(choices=words):
-                found |= {"kind": "choice", "choices": words}
+                field |= {"kind": "choice", "choices": words}
             case Whole(low=low, high=high):
-                found |= {"kind": "whole", "low": low, "high": high}
+                field |= {"kind": "whole", "low": low, "high": high}
             case Number(low=low, above=above, high=high, below=below):
                 ends = max(low, above), min(high, below)
                 least, most = (end if math.isfinite(end) else None for end in ends)
-                found |= {"kind": "number", "low": least, "high": most}
+                field |= {"kind": "number", "low": least, "high": most}
             case Constraint() as sized if sized.allows(1):
-                found |= {"kind": "whole", "low": 1, "high": None}
+                field |= {"kind": "whole", "low": 1, "high": None}
             case None if isinstance(self.default, bool):
-                found["kind"] = "switch"
-        return found
+                field["kind"] = "switch"
+        return field
 
 
 def _numbers_only(value: list[Any]) -> bool:
     return all(
-        _numbers_only(each) if isinstance(each, list) else type(each) is int for each in value
+        _numbers_only(item) if isinstance(item, list) else type(item) is int for item in value
     )
 
 
@@ -133,7 +133,7 @@ class CatalogueEntry:
     """An agent of the list. raw: its YAML, open settings as they stand there."""
 
     name: str
-    about: str
+    description: str
     raw: dict[str, Any]
     settings: dict[str, PageSetting]
 
@@ -145,16 +145,15 @@ class CatalogueEntry:
 class Catalogue:
     """The agents and heuristics that a page may name."""
 
-    def __init__(self, table: GameSetup) -> None:
-        self._table = table
-        self.own_agents = is_local(table.settings.web.host)
-        self.agents = _listed(table)
+    def __init__(self, setup: GameSetup) -> None:
+        self._setup = setup
+        self.own_agents = is_local(setup.settings.web.host)
+        self.agents = _listed(setup)
         self.levels = levels()
-        self._told = list(table.players.values())
-        self._level_agents = {name: load(LEVEL, name) for name in levels_only(table.folders)}
-        self.evaluations = {
-            name: about for name, about in choices("evaluation").items() if name != NEEDS_A_TARGET
-        }
+        self._trusted = list(setup.players.values())
+        self._level_agents = {name: load(LEVEL, name) for name in levels_only(setup.folders)}
+        self.evaluations = dict(choices("evaluation"))
+        self.evaluations.pop(NEEDS_A_TARGET, None)
         self._evaluation_settings = {name: evaluation_settings(name) for name in self.evaluations}
 
     def player(self, name: str, settings: Mapping[str, Any], rules: Ruleset) -> PlayerSettings:
@@ -173,17 +172,17 @@ class Catalogue:
             if key == EVALUATION and listed.takes_evaluation:
                 changed[key] = self.evaluation(value)
             elif key in listed.settings:
-                listed.settings[key].check(value, self._table.settings.web.memory_mb)
+                listed.settings[key].check(value, self._setup.settings.web.memory_mb)
                 changed[key] = value
             else:
                 known = [*listed.settings, *[EVALUATION] * listed.takes_evaluation]
                 raise ConfigError(unknown_choice(f"setting of {name}", key, known))
-        found = self._filled(name, changed)
-        checked_agent(found, rules, self._table.limits)
-        return found
+        chosen = self._filled(name, changed)
+        checked_agent(chosen, rules, self._setup.limits)
+        return chosen
 
     def _filled(self, name: str, raw: Mapping[str, Any]) -> PlayerSettings:
-        return player(name, raw, self._table.fill)
+        return player(name, raw, self._setup.fill)
 
     def knows(self, player: PlayerSettings) -> bool:
         """Return True for a person, for an agent of the list, and for a level."""
@@ -196,7 +195,7 @@ class Catalogue:
     def may_play(self, player: PlayerSettings) -> bool:
         """Return True for a player that may be taken from the file of a game: a person, one that
         this server has been told of, or an agent that consists of parts of the list alone."""
-        if player.is_human or player in self._told:
+        if player.is_human or player in self._trusted:
             return True
         if player.name in self._level_agents:
             raw = self._level_agents[player.name]
@@ -207,14 +206,12 @@ class Catalogue:
         # Code or a program from outside the lab has to be the very one of the list.
         if names_outside(raw) or getattr(own_kind(raw), "from_outside", True):
             return player.agent == self._filled(player.name, raw).agent
-        known = _targets(raw) | {
-            target for each in self._evaluation_settings.values() for target in _targets(each)
-        }
+        known = _targets(raw).union(*map(_targets, self._evaluation_settings.values()))
         return _targets(player.agent) <= known
 
-    def note_told(self, player: PlayerSettings) -> None:
-        """Note a player that the command line or a page has named by its path."""
-        self._told.append(player)
+    def trust(self, player: PlayerSettings) -> None:
+        """Let a player in that the command line or a page has named by its path."""
+        self._trusted.append(player)
 
     def evaluation(self, name: Any) -> dict[str, Any]:
         """The settings of a heuristic that a page asks for by its name; raises ConfigError."""
@@ -227,7 +224,7 @@ class Catalogue:
         if player.agent is None or player.name not in self.agents:
             return {}
         listed = self.agents[player.name]
-        found = {
+        changes = {
             key: player.agent[key]
             for key, setting in listed.settings.items()
             if key in player.agent and player.agent[key] != setting.default
@@ -235,8 +232,8 @@ class Catalogue:
         if listed.takes_evaluation:
             for name, settings in self._evaluation_settings.items():
                 if player.agent[EVALUATION] == settings:
-                    found[EVALUATION] = name
-        return found
+                    changes[EVALUATION] = name
+        return changes
 
     @property
     def data(self) -> dict[str, Any]:
@@ -245,7 +242,7 @@ class Catalogue:
             "agents": [
                 {
                     "name": listed.name,
-                    "about": listed.about,
+                    "about": listed.description,
                     "evaluation": listed.takes_evaluation,
                     "settings": [setting.data for setting in listed.settings.values()],
                 }
@@ -260,7 +257,7 @@ class Catalogue:
                 for level in self.levels
             ],
             "evaluations": [
-                {"name": name, "about": about} for name, about in self.evaluations.items()
+                {"name": name, "about": text} for name, text in self.evaluations.items()
             ],
             "rulesets": [
                 {
@@ -273,7 +270,7 @@ class Catalogue:
                 for rules in RULESETS.values()
             ],
             "own_agents": self.own_agents,
-            "depth": self._table.settings.depth,
+            "depth": self._setup.settings.depth,
             "final": FINAL_UNIT,
             "longest_text": LONGEST_TEXT,
         }
@@ -281,22 +278,22 @@ class Catalogue:
 
 def _targets(settings: Any) -> set[str]:
     """Return all code that settings name."""
-    return {each.target for each in named_code(settings)}
+    return {code.target for code in named_code(settings)}
 
 
-def _listed(table: GameSetup) -> dict[str, CatalogueEntry]:
+def _listed(setup: GameSetup) -> dict[str, CatalogueEntry]:
     """Return all agents, composed at once: it takes Hydra as long as a single one. Agents that need
     a program or a file are left out: no page may name one."""
-    about = choices("agent", table.folders)
-    composed = compose(None, [f"+agent@all.{name}={name}" for name in about], table.folders)
+    descriptions = choices("agent", setup.folders)
+    composed = compose(None, [f"+agent@all.{name}={name}" for name in descriptions], setup.folders)
     raw: Any = OmegaConf.to_container(composed.all, resolve=False)
-    comments = _comments(table)
+    comments = _comments(setup)
     return {
         name: CatalogueEntry(
-            name, about[name], raw[name], _settings(raw[name], table.fill, comments)
+            name, descriptions[name], raw[name], _settings(raw[name], setup.fill, comments)
         )
-        for name in about
-        if not any(value == OPEN and key not in table.fill for key, value in raw[name].items())
+        for name in descriptions
+        if not any(value == OPEN and key not in setup.fill for key, value in raw[name].items())
     }
 
 
@@ -322,10 +319,10 @@ def _settings(
     return settings
 
 
-def _comments(table: GameSetup) -> dict[str, str]:
+def _comments(setup: GameSetup) -> dict[str, str]:
     """The comments above settings in the YAMLs of agents, by name of the setting."""
-    found: dict[str, str] = {"depth": "Plies that it looks ahead."}
-    folders = [conf_folder(), *map(Path, table.folders)]
+    comments: dict[str, str] = {"depth": "Plies that it looks ahead."}
+    folders = [conf_folder(), *map(Path, setup.folders)]
     for path in (path for folder in folders for path in sorted((folder / "agent").glob("*.yaml"))):
         above: list[str] = []
         for line in read_text(path).splitlines():
@@ -333,6 +330,6 @@ def _comments(table: GameSetup) -> dict[str, str]:
                 above.append(line[1:].strip())
                 continue
             if (match := re.match(r"(\w+):", line)) and above and match[1] != "_target_":
-                found.setdefault(match[1], " ".join(above))
+                comments.setdefault(match[1], " ".join(above))
             above = []
-    return found
+    return comments

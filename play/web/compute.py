@@ -29,7 +29,7 @@ from othello_lab.play.game import GameState, outcome, value_text
 from othello_lab.play.game_files import described, players_of
 from othello_lab.play.hints import hints
 from othello_lab.play.recorded import game_of_run, games_of_run, runs_below
-from othello_lab.play.review import GOOD, MoveReview, Reviewer, told
+from othello_lab.play.review import GOOD, MoveReview, Reviewer, comment
 from othello_lab.play.web import explanations
 from othello_lab.play.web.game_data import (
     game_data,
@@ -81,13 +81,13 @@ def mine(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> 
     """Return a summary of some visits that have moves, in their order. options: ``visits``, their
     numbers, and ``kept``, the folder of all visits."""
     folder = Path(options["kept"])
-    found = []
+    summaries = []
     for number in options["visits"]:
         visit = find_visit(folder, number)
         if visit is None or not visit.game.turns:
             continue
         players = players_of(visit.game, visit.players)
-        found.append(
+        summaries.append(
             {
                 "visit": number,
                 "black": players[Color.BLACK],
@@ -97,20 +97,20 @@ def mine(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> 
                 "seconds": time_of_visit(folder, number),
             }
         )
-    return {"games": found}
+    return {"games": summaries}
 
 
-def own(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> dict[str, Any]:
+def own_agent(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> dict[str, Any]:
     """Return an own agent as :func:`play.web.game_data.player_data` has it. options: its ``path``,
     in the server's folder."""
     word = options["path"]
     file = re.split(r":(?!.*[/\\])", word, maxsplit=1)[0]
-    place = Path(file).resolve()
-    if not (place.is_relative_to(Path.cwd()) and place.is_file() and OWN.search(file)):
+    path = Path(file).resolve()
+    if not (path.is_relative_to(Path.cwd()) and path.is_file() and OWN.search(file)):
         raise ConfigError(f"'{word:.60}': needed is file.py:NAME or a YAML in the server's folder")
     side = side_of(word)
-    table = read([f"ruleset={game.start.ruleset.name}", *side.words("white")])
-    return player_data(replace(table.players[Color.WHITE], name=re.sub(r"\W+", "-", side.label)))
+    setup = read([f"ruleset={game.start.ruleset.name}", *side.words("white")])
+    return player_data(replace(setup.players[Color.WHITE], name=re.sub(r"\W+", "-", side.label)))
 
 
 def recorded(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> dict[str, Any]:
@@ -131,12 +131,12 @@ def hint(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -> 
     who = player_from(options["player"])
     if not game.position.moves:
         raise ConfigError("there is no move to advise")
-    (found,) = hints(thinkers, who, game, 1)
+    (best,) = hints(thinkers, who, game, 1)
     return {
         "by": described(who),
-        "move": square_name(found.move),
-        "value_text": value_text(found.value),
-        "line": [square_name(move) for move in found.line or (found.move,)],
+        "move": square_name(best.move),
+        "value_text": value_text(best.value),
+        "line": [square_name(move) for move in best.line or (best.move,)],
     }
 
 
@@ -145,14 +145,14 @@ def review(thinkers: AgentProcesses, game: GameState, options: dict[str, Any]) -
     last = min(options["last"], len(game.turns))
     reviewer = Reviewer(thinkers, game.start.ruleset.side)
     numbers = range(last, options["first"] - 1, -1)
-    return {"moves": [_review_data(game, each) for each in reviewer.review(game, numbers)]}
+    return {"moves": [_review_data(game, move) for move in reviewer.review(game, numbers)]}
 
 
-def _review_data(game: GameState, each: MoveReview) -> dict[str, Any]:
+def _review_data(game: GameState, review: MoveReview) -> dict[str, Any]:
     """line: the better line, with the board after each move."""
-    position = game.turns[each.number - 1].before
+    position = game.turns[review.number - 1].before
     line = []
-    for move in each.line[:_LINE]:
+    for move in review.line[:_LINE]:
         after = position.play(move)
         line.append(
             {
@@ -164,53 +164,53 @@ def _review_data(game: GameState, each: MoveReview) -> dict[str, Any]:
         )
         position = after
     return {
-        "number": each.number,
-        "color": each.color.value,
-        "move": square_name(each.move),
-        "value": each.to_black,
-        "loss": each.loss,
-        "exact": each.exact,
-        "mark": each.mark,
-        "changed": each.changed,
-        "choices": each.choices,
-        "comment": told(each),
-        "line": line if each.loss >= GOOD else [],
+        "number": review.number,
+        "color": review.color.value,
+        "move": square_name(review.move),
+        "value": review.to_black,
+        "loss": review.loss,
+        "exact": review.exact,
+        "mark": review.mark,
+        "changed": review.changed,
+        "choices": review.choices,
+        "comment": comment(review),
+        "line": line if review.loss >= GOOD else [],
     }
 
 
 ANSWERS: dict[str, Answer] = {
     answer.__name__: answer
     for answer in (
-        *(decide, prepare, runs, games, mine, own, recorded, hint, review),
+        *(decide, prepare, runs, games, mine, own_agent, recorded, hint, review),
         *(explanations.values, explanations.parts, explanations.course, explanations.tree),
     )
 }
 """The functions that answer questions, by name of the question."""
 
 
-def sit(link: Channel, parent: int, table: GameSetup) -> None:
+def serve(link: Channel, parent: int, setup: GameSetup) -> None:
     """The main function of a compute process: answer questions until the server is gone."""
     die_with_parent(parent)
     os.nice(_NICE)
     _let_go_of_all_but(link.fileno())
-    asked = 0
+    question_id = 0
 
     def say(text: str) -> None:
-        link.send(json.dumps({"id": asked, "note": text}).encode())
+        link.send(json.dumps({"id": question_id, "note": text}).encode())
 
-    settings = table.settings.limits
+    settings = setup.settings.limits
     stopped_by = "Stop ends that"
-    with AgentProcesses(table.rules, table.limits, settings.hang, say, stopped_by) as thinkers:
+    with AgentProcesses(setup.rules, setup.limits, settings.hang, say, stopped_by) as thinkers:
         while True:
             try:
                 question = json.loads(link.receive())
             except EOFError:
                 return
-            asked = question["id"]
-            link.send(json.dumps({"id": asked, **_answered(thinkers, question)}).encode())
+            question_id = question["id"]
+            link.send(json.dumps({"id": question_id, **_answer(thinkers, question)}).encode())
 
 
-def _answered(thinkers: AgentProcesses, question: dict[str, Any]) -> dict[str, Any]:
+def _answer(thinkers: AgentProcesses, question: dict[str, Any]) -> dict[str, Any]:
     try:
         game = game_from(question["game"])
         thinkers.rules = ruleset(game.start.ruleset)
@@ -223,7 +223,7 @@ def _answered(thinkers: AgentProcesses, question: dict[str, Any]) -> dict[str, A
         return {"trouble": f"{type(error).__name__}: {one_line(error):.300}"}
 
 
-def _let_go_of_all_but(kept: int) -> None:
+def _let_go_of_all_but(link: int) -> None:
     """Close everything that the server has open: the port, and other visitors' connections.
 
     Each number is kept busy: the objects of the server's sockets are still here, and would close
@@ -232,7 +232,7 @@ def _let_go_of_all_but(kept: int) -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for name in os.listdir("/dev/fd"):
         number = int(name)
-        if number > 2 and number not in (kept, nothing):
+        if number > 2 and number not in (link, nothing):
             with contextlib.suppress(OSError):
                 os.fstat(number)
                 os.dup2(nothing, number)
@@ -266,7 +266,7 @@ _BUSY = "Waiting for a free core."
 
 
 @dataclass
-class _DeskRequest:
+class _OpenQuestion:
     number: int
     note: Note
     answer: asyncio.Future[dict[str, Any]]
@@ -275,11 +275,11 @@ class _DeskRequest:
 class ComputeClient:
     """One visit's connection to its compute process, for one question after another."""
 
-    def __init__(self, table: GameSetup, cores: ComputeSlots, memory: MemoryBudget) -> None:
-        self._table, self._cores, self._memory = table, cores, memory
+    def __init__(self, setup: GameSetup, cores: ComputeSlots, memory: MemoryBudget) -> None:
+        self._setup, self._cores, self._memory = setup, cores, memory
         self._process: ForkedProcess | None = None
         self._number = 0
-        self._open: _DeskRequest | None = None
+        self._open: _OpenQuestion | None = None
         self._turn = asyncio.Lock()
 
     async def ask(
@@ -295,16 +295,16 @@ class ComputeClient:
                     await self._memory.make_room(note)
                 note("")
                 try:
-                    return await self._asked_in_time(name, game, options, note)
+                    return await self._ask_in_time(name, game, options, note)
                 except MemoryTaken:
                     await self._memory.let_others_finish(note)
 
-    async def _asked_in_time(self, *question: Any) -> dict[str, Any]:
-        seconds = self._table.settings.web.seconds
+    async def _ask_in_time(self, *question: Any) -> dict[str, Any]:
+        seconds = self._setup.settings.web.seconds
         self._memory.begin(self)
         try:
             async with asyncio.timeout(seconds):
-                return await self._asked(*question)
+                return await self._ask_process(*question)
         except TimeoutError:
             raise AgentFailure(f"no answer for {seconds:g} s") from None
         finally:
@@ -312,15 +312,15 @@ class ComputeClient:
                 self.end()
             self._memory.finish()
 
-    async def _asked(
+    async def _ask_process(
         self, name: str, game: dict[str, Any], options: dict[str, Any], note: Note
     ) -> dict[str, Any]:
         loop = asyncio.get_running_loop()
         if self._process is None:
-            self._process = ForkedProcess(sit, os.getpid(), self._table, most=_MOST)
+            self._process = ForkedProcess(serve, os.getpid(), self._setup, most=_MOST)
             loop.add_reader(self._process.fileno(), self._read)
         self._number += 1
-        self._open = _DeskRequest(self._number, note, loop.create_future())
+        self._open = _OpenQuestion(self._number, note, loop.create_future())
         question = {"id": self._number, "ask": name, "game": game, "options": options}
         try:
             self._process.send(json.dumps(question).encode(), wait=False)
@@ -330,8 +330,8 @@ class ComputeClient:
         self._open = None
         if "trouble" in answer:
             raise AgentFailure(answer["trouble"])
-        found: dict[str, Any] = answer["ok"]
-        return found
+        result: dict[str, Any] = answer["ok"]
+        return result
 
     def _read(self) -> None:
         """Something has come from the process."""

@@ -34,10 +34,10 @@ class OpenConnections:
         class Watched(protocol):
             def connection_made(self, transport: Transport) -> None:
                 super().connection_made(transport)
-                connections._heard(transport, lasts)
+                connections._note_use(transport, lasts)
 
             def data_received(self, data: bytes) -> None:
-                connections._heard(self.transport, lasts)
+                connections._note_use(self.transport, lasts)
                 super().data_received(data)
 
             def connection_lost(self, error: Exception | None) -> None:
@@ -46,23 +46,24 @@ class OpenConnections:
 
         return Watched
 
-    def _heard(self, transport: Transport, lasts: bool) -> None:
+    def _note_use(self, transport: Transport, lasts: bool) -> None:
         self._open.pop(transport, None)
         self._open[transport] = lasts, transport.get_extra_info("peername")[0]
         if transport.get_write_buffer_size() > _MOST_UNREAD:
             transport.abort()
-        ((address, count),) = Counter(each for _, each in self._open.values()).most_common(1)
+        addresses = Counter(address for _, address in self._open.values())
+        ((address, count),) = addresses.most_common(1)
         if len(self._open) > self._most or count > self._most // 2:
-            crowd = [each for each, (_, its) in self._open.items() if its == address]
-            idle = min(crowd, key=lambda each: self._open[each][0])
+            crowd = [transport for transport, (_, its) in self._open.items() if its == address]
+            idle = min(crowd, key=lambda transport: self._open[transport][0])
             del self._open[idle]
             idle.abort()
 
     def tidy(self) -> None:
         """Close connections that do not read."""
         now = time.monotonic()
-        unread = [each for each in self._open if each.get_write_buffer_size()]
-        self._unread = {each: self._unread.get(each, now) for each in unread}
+        unread = [transport for transport in self._open if transport.get_write_buffer_size()]
+        self._unread = {transport: self._unread.get(transport, now) for transport in unread}
         for transport, since in self._unread.items():
             if now - since > SLOWEST:
                 transport.abort()

@@ -56,19 +56,19 @@ def values(thinkers: AgentProcesses, game: GameState, options: Mapping[str, Any]
     if game.position.is_over:
         raise ConfigError("the game is over; there are no moves")
     moves = game.position.moves
-    found = hints(thinkers, who, game, len(moves) + 1) if moves else []
+    results = hints(thinkers, who, game, len(moves) + 1) if moves else []
     return {
         "by": described(who),
         "to_move": game.position.to_move.value,
         "moves": [
             {
-                "move": square_name(each.move),
-                "value": each.value,
-                "line": _names(each.line),
-                "nodes": each.nodes,
-                "seconds": each.seconds,
+                "move": square_name(result.move),
+                "value": result.value,
+                "line": _names(result.line),
+                "nodes": result.nodes,
+                "seconds": result.seconds,
             }
-            for each in found
+            for result in results
         ],
     }
 
@@ -110,7 +110,7 @@ def course(thinkers: AgentProcesses, game: GameState, options: Mapping[str, Any]
     """Return an agent's value of every position of a game, to Black; the first is the start.
     options: ``player``, the agent."""
     who = player_from(options["player"])
-    found: list[Data] = []
+    points: list[Data] = []
     for position in (game.start, *(turn.after for turn in game.turns)):
         point: Data = {"value": None, "nodes": 0, "seconds": 0.0}
         if position.is_over:
@@ -119,11 +119,11 @@ def course(thinkers: AgentProcesses, game: GameState, options: Mapping[str, Any]
             (hint,) = hints(thinkers, who, GameState(position), 1)
             point["value"] = _to_black(hint.value, position)
             point |= {"nodes": hint.nodes, "seconds": hint.seconds}
-        found.append(point)
-    for point, after in itertools.pairwise(found):
+        points.append(point)
+    for point, after in itertools.pairwise(points):
         if point["value"] is None:  # a pass changes nothing
             point["value"] = after["value"]
-    return {"by": described(who), "per_disc": value_of_a_disc(who), "points": found}
+    return {"by": described(who), "per_disc": value_of_a_disc(who), "points": points}
 
 
 def _to_black(value: float | None, position: Position) -> float | None:

@@ -128,21 +128,21 @@ def _children() -> dict[int, list[int]]:
 
 def _tree(root: int, children: Mapping[int, list[int]]) -> list[int]:
     """Return a process and all below it."""
-    found = [root]
-    for process in found:
-        found += children.get(process, [])
-    return found
+    processes = [root]
+    for process in processes:
+        processes += children.get(process, [])
+    return processes
 
 
 def _bytes_of(process: int) -> int:
     """Return the memory of a process in bytes; 0 if it has ended."""
     try:
-        about = psutil.Process(process)
+        measured = psutil.Process(process)
         try:
-            full = about.memory_full_info()
+            full = measured.memory_full_info()
             return int(getattr(full, "pss", full.uss))
         except psutil.AccessDenied:
-            plain = about.memory_info()
+            plain = measured.memory_info()
             return int(plain.rss - getattr(plain, "shared", 0))
     except psutil.Error:
         return 0

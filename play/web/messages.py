@@ -58,8 +58,8 @@ class PlainData(Constraint):
 
 def _is_plain(value: object, depth: int) -> bool:
     if isinstance(value, dict | list):
-        each = value.values() if isinstance(value, dict) else value
-        return depth > 0 and len(value) <= 100 and all(_is_plain(one, depth - 1) for one in each)
+        parts = value.values() if isinstance(value, dict) else value
+        return depth > 0 and len(value) <= 100 and all(_is_plain(one, depth - 1) for one in parts)
     if isinstance(value, int | float):
         return abs(value) <= _LARGEST  # which infinity is not
     return value is None or isinstance(value, str)
@@ -242,7 +242,7 @@ class VisitNumbers(Constraint):
         return (
             isinstance(value, list)
             and len(value) <= 100
-            and all(isinstance(each, str) and VISIT.allows(each) for each in value)
+            and all(isinstance(number, str) and VISIT.allows(number) for number in value)
         )
 
 

@@ -37,7 +37,7 @@ def _names(squares: int) -> list[str]:
 def turn_shown(turn: PlayedTurn) -> dict[str, Any]:
     """Return a move, the position after it, and the agent's statements on it."""
     before, after = turn.before, turn.after
-    found = {
+    shown = {
         "move": square_name(turn.move),
         "written": written(turn.move, turn.color, before.ruleset),
         "color": turn.color.value,
@@ -48,7 +48,7 @@ def turn_shown(turn: PlayedTurn) -> dict[str, Any]:
     }
     if turn.decision is not None:
         decision, stats = turn.decision, turn.decision.stats
-        found["decision"] = {
+        shown["decision"] = {
             "value": decision.value,
             "value_text": value_text(decision.value),
             "depth": decision.depth,
@@ -59,7 +59,7 @@ def turn_shown(turn: PlayedTurn) -> dict[str, Any]:
             "playouts": stats.playouts,
             "seconds": turn.seconds,
         }
-    return found
+    return shown
 
 
 def visit_shown(visit: Visit, catalogue: Catalogue, thinking: bool, note: str) -> dict[str, Any]:

@@ -97,9 +97,9 @@ class SameHostOnly:
         return False
 
 
-def application(table: GameSetup, connections: OpenConnections) -> ASGIApp:
+def application(setup: GameSetup, connections: OpenConnections) -> ASGIApp:
     """The server as an ASGI application."""
-    house = VisitSessions(table)
+    sessions = VisitSessions(setup)
     files = {path.name: read_bytes(path) for path in sorted(STATIC.iterdir()) if path.is_file()}
 
     @contextlib.asynccontextmanager
@@ -109,14 +109,14 @@ def application(table: GameSetup, connections: OpenConnections) -> ASGIApp:
             yield
         finally:
             tidying.cancel()
-            house.close()
+            sessions.close()
 
     async def tidy() -> None:
         while True:
             await asyncio.sleep(_TIDY)
-            house.tidy()
+            sessions.tidy()
             connections.tidy()
-            await house.memory.check()
+            await sessions.memory.check()
 
     async def page(request: Request) -> Response:
         name = request.path_params.get("name") or PAGES[request.url.path]
@@ -127,21 +127,21 @@ def application(table: GameSetup, connections: OpenConnections) -> ASGIApp:
 
     async def line(websocket: WebSocket) -> None:
         await websocket.accept()
-        await PageConnection(websocket, house, table.settings.web).serve()
+        await PageConnection(websocket, sessions, setup.settings.web).serve()
 
     routes = [
         *(Route(path, page) for path in PAGES),
         Route("/static/{name}", page),
         WebSocketRoute("/line", line),
     ]
-    return SameHostOnly(Starlette(routes=routes, lifespan=lifespan), table.settings.web.host)
+    return SameHostOnly(Starlette(routes=routes, lifespan=lifespan), setup.settings.web.host)
 
 
 class PageConnection:
     """The line to one page."""
 
-    def __init__(self, websocket: WebSocket, house: VisitSessions, settings: WebConfig) -> None:
-        self._websocket, self._house = websocket, house
+    def __init__(self, websocket: WebSocket, sessions: VisitSessions, settings: WebConfig) -> None:
+        self._websocket, self._sessions = websocket, sessions
         self._outbox = Outbox(100)
         self._patience = RateLimit(settings.messages)
         self._longest = settings.message_kb << 10
@@ -150,25 +150,25 @@ class PageConnection:
         """Talk until one side ends it. A page that sends invalid messages gets an answer and is
         shut out; so is one that talks too much."""
         sender = asyncio.get_running_loop().create_task(self._send_all())
-        room = None
+        session = None
         try:
             async with asyncio.timeout(_HELLO):
                 hello, _ = await self._receive()
             if not isinstance(hello, messages.HelloMessage):
                 raise messages.MessageError("the first message has to be hello")
-            room = self._house.room(hello.visit)
+            session = self._sessions.session_of(hello.visit)
             self._outbox.put(
                 {
                     "type": "welcome",
-                    "visit": room.visit.number,
-                    "known": hello.visit in (None, room.visit.number),
-                    "catalogue": self._house.catalogue.data,
-                    "marks": self._house.marks,
+                    "visit": session.visit.number,
+                    "known": hello.visit in (None, session.visit.number),
+                    "catalogue": self._sessions.catalogue.data,
+                    "marks": self._sessions.marks,
                 }
             )
-            room.enter(self._outbox)
+            session.enter(self._outbox)
             while not sender.done():
-                await self._obey(room, *await self._receive())
+                await self._obey(session, *await self._receive())
         except messages.MessageError as error:
             await self._end(sender, _WRONG, str(error))
         except (ActionRefused, ConfigError) as refused:
@@ -177,8 +177,8 @@ class PageConnection:
             pass
         finally:
             sender.cancel()
-            if room is not None:
-                room.leave(self._outbox)
+            if session is not None:
+                session.leave(self._outbox)
 
     async def _receive(self) -> tuple[Any, int | None]:
         """The next message and its number; raises MessageError."""
@@ -194,21 +194,21 @@ class PageConnection:
             raise messages.MessageError("too many messages")
         return messages.read(text)
 
-    async def _obey(self, room: VisitSession, message: Any, ref: int | None) -> None:
+    async def _obey(self, session: VisitSession, message: Any, ref: int | None) -> None:
         if isinstance(message, messages.HelloMessage):
             raise messages.MessageError("hello has been said")
-        about = {} if ref is None else {"ref": ref}
+        reference = {} if ref is None else {"ref": ref}
         try:
-            await room.obey(message, self._outbox)
+            await session.obey(message, self._outbox)
         except (ValueError, AgentFailure) as error:
             text = " ".join(str(error).split())
             if isinstance(message, messages.AskMessage):
                 self._outbox.put({"type": "answer", "id": message.id, "trouble": text})
             else:
-                self._outbox.put({"type": "error", "text": text} | about)
+                self._outbox.put({"type": "error", "text": text} | reference)
         else:
-            if about:
-                self._outbox.put({"type": "done"} | about)
+            if reference:
+                self._outbox.put({"type": "done"} | reference)
 
     async def _send_all(self) -> None:
         while True:
@@ -232,12 +232,12 @@ class PageConnection:
 # ---------------------------------------------------------------------- from the command line
 
 
-def serve(table: GameSetup) -> None:
+def serve(setup: GameSetup) -> None:
     """Serve until Ctrl-C; raises ConfigError if that cannot begin."""
-    settings = table.settings.web
+    settings = setup.settings.web
     with _listen(settings) as listening:
         connections = OpenConnections(_LINES * settings.games)
-        app = application(table, connections)
+        app = application(setup, connections)
         server = uvicorn.Server(_uvicorn(app, settings, connections))
         prepare_rules(print)
         name = f"[{settings.host}]" if ":" in settings.host else settings.host

@@ -42,7 +42,7 @@ def twin_code(name: str, ordering: str | None) -> dict[str, Any]:
     if name == "minimax":
         lines = _shown(minimax, _is_counting)
     else:
-        remembers = any(each in (ordering or "") for each in REMEMBERING)
+        remembers = any(criterion in (ordering or "") for criterion in REMEMBERING)
         lines = _shown(OrderedSearch.search, lambda node: _is_left_out(node, remembers))
         if name != "pvs":
             lines = _without_null_windows(lines)
@@ -65,12 +65,12 @@ def _shown(function: Callable[..., Any], is_hidden: Callable[[ast.stmt], bool]) 
     first = tree.body[0].lineno
     head = _signature(source)
     body = source.splitlines()[first - 1 :]
-    kept = [
+    shown = [
         _signature(line) if line.lstrip().startswith("def ") else _LEFT_OUT.sub("", line)
         for number, line in enumerate(body, start=first)
         if number not in hidden and line.strip()
     ]
-    return [head, *(line.replace(": Line =", " =").replace("_leaf(", "leaf(") for line in kept)]
+    return [head, *(line.replace(": Line =", " =").replace("_leaf(", "leaf(") for line in shown)]
 
 
 def _signature(source: str) -> str:
@@ -79,7 +79,7 @@ def _signature(source: str) -> str:
     assert match is not None
     (tree,) = ast.parse(f"{match[0]} pass").body
     assert isinstance(tree, ast.FunctionDef)
-    wanted = [each.arg for each in tree.args.args if each.arg in _PARAMETERS]
+    wanted = [parameter.arg for parameter in tree.args.args if parameter.arg in _PARAMETERS]
     indent = source[: len(source) - len(source.lstrip())]
     return f"{indent}def {tree.name}({', '.join(wanted)}):"
 
@@ -100,15 +100,15 @@ def _is_counting(node: ast.stmt) -> bool:
 
 def _is_left_out(node: ast.stmt, remembers: bool) -> bool:
     if isinstance(node, ast.Assign):
-        return bool(_UNUSED & {each.id for each in node.targets if isinstance(each, ast.Name)})
+        return any(isinstance(name, ast.Name) and name.id in _UNUSED for name in node.targets)
     if isinstance(node, ast.If) and not remembers and "remember_cutoff" in ast.dump(node):
-        return all("remember_cutoff" in ast.dump(each) for each in node.body)
+        return all("remember_cutoff" in ast.dump(statement) for statement in node.body)
     return _is_counting(node)
 
 
 def _names(node: ast.AST) -> set[str]:
-    found = {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
-    return found | {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    attributes = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+    return attributes | {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def _without_null_windows(lines: Sequence[str]) -> list[str]:
@@ -122,8 +122,8 @@ def _without_null_windows(lines: Sequence[str]) -> list[str]:
         if len(lines[number]) - len(lines[number].lstrip()) <= indent
     )
     branch = [line[4:] for line in lines[other + 1 : end]]
-    found = [*lines[:begin], *branch, *lines[end:]]
+    shown = [*lines[:begin], *branch, *lines[end:]]
     return [
         line.replace("for number, move in enumerate(moves, start=1)", "for move in moves")
-        for line in found
+        for line in shown
     ]

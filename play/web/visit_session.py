@@ -43,7 +43,7 @@ _LINGER = 20.0  # seconds that a visit nobody looks at goes on, as pages are loa
 _IDLE = 600.0  # seconds after which clients that nobody asks are ended
 _PASS_SECONDS = 1.0  # so that everybody sees it
 _OF_RUNS = ("runs", "games", "recorded")  # questions that need to know where runs are
-_OF_FILES = (*_OF_RUNS, "mine", "own")  # questions that read files and wait for no search
+_OF_FILES = (*_OF_RUNS, "mine", "own_agent")  # questions that read files and wait for no search
 _MOST_WAITING = 16  # questions of one visit
 
 
@@ -99,14 +99,14 @@ class VisitSession:
         readers: ComputeSlots,
         memory: MemoryBudget,
     ) -> None:
-        table = visits.table
+        setup = visits.setup
         self.visit = visit
         self.pages: list[Outbox] = []
         self.empty_since = time.monotonic()
-        self._visits, self._catalogue, self._table = visits, catalogue, table
-        self._move_client = ComputeClient(table, cores, memory)
-        self._analysis_client = ComputeClient(table, cores, memory)
-        self._file_client = ComputeClient(table, readers, memory)
+        self._visits, self._catalogue, self._setup = visits, catalogue, setup
+        self._move_client = ComputeClient(setup, cores, memory)
+        self._analysis_client = ComputeClient(setup, cores, memory)
+        self._file_client = ComputeClient(setup, readers, memory)
         self._going: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
         self._thinking, self._note = False, ""
@@ -315,7 +315,7 @@ class VisitSession:
         """Another game."""
         rules, left_out = ruleset(message.rules), list[str]()
         if message.recorded is not None:
-            answer = await self._ask_why("recorded", asdict(message.recorded), lambda note: None)
+            answer = await self._ask_client("recorded", asdict(message.recorded), lambda note: None)
             game = game_from(answer["game"])
         elif message.text.strip():
             game = game_of(message.text, rules, left_out.append)
@@ -391,14 +391,14 @@ class VisitSession:
             if seat is not None and seat.path is not None:
                 players[color] = await self._own_agent(seat.path, rules)
                 continue
-            kept = players[color] if seat is None else self._here.get(seat.name)
-            if kept is None:
+            present = players[color] if seat is None else self._here.get(seat.name)
+            if present is None:
                 assert seat is not None
                 players[color] = self._catalogue.player(seat.name, seat.settings, rules)
                 continue
-            players[color] = kept
-            if not kept.is_human:
-                checked_agent(players[color], rules, self._table.limits)
+            players[color] = present
+            if not present.is_human:
+                checked_agent(players[color], rules, self._setup.limits)
         return players
 
     async def _own_agent(self, path: str, rules: Ruleset) -> PlayerSettings:
@@ -406,11 +406,11 @@ class VisitSession:
         if not self._catalogue.own_agents:
             raise ActionRefused("own agents play only where the page is for this machine alone")
         game = game_data(GameState(Position.start(rules)))
-        answer = await self._file_client.ask("own", game, {"path": path}, lambda note: None)
-        found = player_from(answer)
-        checked_agent(found, rules, self._table.limits)
-        self._catalogue.note_told(found)
-        return found
+        answer = await self._file_client.ask("own_agent", game, {"path": path}, lambda note: None)
+        agent = player_from(answer)
+        checked_agent(agent, rules, self._setup.limits)
+        self._catalogue.trust(agent)
+        return agent
 
     def _stop(self) -> None:
         if self._going is None:
@@ -449,17 +449,17 @@ class VisitSession:
 
         try:
             if message.name == "texts":
-                found: dict[str, Any] = dict(texts_of(self.visit))
+                answer: dict[str, Any] = dict(texts_of(self.visit))
             else:
-                found = await self._ask_why(message.name, options, note, ply)
-            page.put(said | {"ok": found})
+                answer = await self._ask_client(message.name, options, note, ply)
+            page.put(said | {"ok": answer})
         except (AgentFailure, ValueError) as trouble:
             page.put(said | {"trouble": str(trouble)})
 
-    async def _ask_why(
+    async def _ask_client(
         self, name: str, options: dict[str, Any], note: Note, ply: int | None = None
     ) -> dict[str, Any]:
-        """Ask a client that is not for play; raises Trouble."""
+        """Ask a client that is not for play; raises AgentFailure."""
         rules = self.visit.game.start.ruleset
         if (position := options.pop("position", None)) is not None:
             rules = ruleset(options["rules"])
@@ -467,13 +467,13 @@ class VisitSession:
         else:
             game = game_data(self.visit.game, ply)
         if name in _OF_FILES:
-            web = self._table.settings.web
+            web = self._setup.settings.web
             options = options | ({"folder": web.runs} if name in _OF_RUNS else {"kept": web.folder})
             return await self._file_client.ask(name, game, options, note)
         if name == "hint":
             options = {"player": player_data(self._adviser())}
         elif "player" in options:
-            options = options | {"player": self._asked_player(rules, options["player"])}
+            options = options | {"player": self._player_to_ask(rules, options["player"])}
         if "evaluation" in options:
             options = options | {"evaluation": self._catalogue.evaluation(options["evaluation"])}
         return await self._analysis_client.ask(name, game, options, note)
@@ -482,17 +482,17 @@ class VisitSession:
         """Return the agent that gives hints: the champion against itself and against levels."""
         rules = self.visit.game.start.ruleset
         settings: dict[str, Any] = {}
-        name = self._table.hint.name
+        name = self._setup.hint.name
         opponents = {player.name for player in self.visit.players.values()}
         if any(name == CHAMPION or self._catalogue.is_level(name) for name in opponents):
             name = CHAMPION
-        elif rules is self._table.rules or name not in self._catalogue.agents:
-            return self._table.hint
+        elif rules is self._setup.rules or name not in self._catalogue.agents:
+            return self._setup.hint
         elif rules.side != 8 and self._catalogue.agents[name].takes_evaluation:
             settings[EVALUATION] = ON_SMALL_BOARDS
         return self._catalogue.player(name, settings, rules)
 
-    def _asked_player(self, rules: Ruleset, choice: dict[str, Any]) -> dict[str, Any]:
+    def _player_to_ask(self, rules: Ruleset, choice: dict[str, Any]) -> dict[str, Any]:
         """The agent that a question is for; raises ActionRefused and ConfigError."""
         player = self._here.get(choice["name"])
         if player is None:
@@ -511,21 +511,21 @@ class VisitSession:
 class VisitSessions:
     """All visits under way."""
 
-    def __init__(self, table: GameSetup) -> None:
-        self.catalogue = Catalogue(table)
-        self.marks = table.settings.marks
-        self._visits = Visits(table)
-        self._cores = ComputeSlots(table.settings.web.cores or available_cores()), ComputeSlots(1)
-        self.memory = MemoryBudget(table.settings.web.total_memory_mb)
-        self._most = table.settings.web.games
-        self._rooms: dict[str, VisitSession] = {}
+    def __init__(self, setup: GameSetup) -> None:
+        self.catalogue = Catalogue(setup)
+        self.marks = setup.settings.marks
+        self._visits = Visits(setup)
+        self._cores = ComputeSlots(setup.settings.web.cores or available_cores()), ComputeSlots(1)
+        self.memory = MemoryBudget(setup.settings.web.total_memory_mb)
+        self._most = setup.settings.web.games
+        self._sessions: dict[str, VisitSession] = {}
 
-    def room(self, number: str | None) -> VisitSession:
-        """The room of a visit, or of a new one; raises Refused if there are too many."""
+    def session_of(self, number: str | None) -> VisitSession:
+        """Return the session of a visit, or of a new one; ActionRefused if there are too many."""
         self.tidy()
-        if number is not None and number in self._rooms:
-            return self._rooms[number]
-        if len(self._rooms) >= self._most:
+        if number is not None and number in self._sessions:
+            return self._sessions[number]
+        if len(self._sessions) >= self._most:
             self._make_room()
         visit = self._visits.find(number) if number is not None else None
         visit = visit or self._visits.new()
@@ -533,37 +533,37 @@ class VisitSessions:
             if not self.catalogue.may_play(player):  # its code would run
                 visit.players[color] = PERSON
         self._visits.keep(visit)
-        room = VisitSession(visit, self._visits, self.catalogue, *self._cores, self.memory)
-        room.on_new_number = lambda old: self._renumber(room, old)
-        self._rooms[visit.number] = room
-        return room
+        session = VisitSession(visit, self._visits, self.catalogue, *self._cores, self.memory)
+        session.on_new_number = lambda old: self._renumber(session, old)
+        self._sessions[visit.number] = session
+        return session
 
-    def _renumber(self, room: VisitSession, old: str) -> None:
-        """Know a room by the number of the game that it has begun."""
-        del self._rooms[old]
-        self._rooms[room.visit.number] = room
+    def _renumber(self, session: VisitSession, old: str) -> None:
+        """Know a session by the number of the game that it has begun."""
+        del self._sessions[old]
+        self._sessions[session.visit.number] = session
 
     def _make_room(self) -> None:
-        empty = [number for number, room in self._rooms.items() if not room.pages]
+        empty = [number for number, session in self._sessions.items() if not session.pages]
         if not empty:
             raise ActionRefused(
                 f"all games that may be open at once ({self._most}) are; try again later"
             )
-        number = min(empty, key=lambda number: self._rooms[number].empty_since)
-        self._rooms.pop(number).close()
+        number = min(empty, key=lambda number: self._sessions[number].empty_since)
+        self._sessions.pop(number).close()
 
     def tidy(self) -> None:
         """End visits that nobody looks at any more."""
-        for number in [number for number, room in self._rooms.items() if room.left]:
-            self._rooms.pop(number).close()
-        for room in self._rooms.values():
-            room.rest()
+        for number in [number for number, session in self._sessions.items() if session.left]:
+            self._sessions.pop(number).close()
+        for session in self._sessions.values():
+            session.rest()
 
     def close(self) -> None:
         """End everything."""
-        for room in self._rooms.values():
-            room.close()
-        self._rooms.clear()
+        for session in self._sessions.values():
+            session.close()
+        self._sessions.clear()
 
 
 class RateLimit:

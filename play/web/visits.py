@@ -92,7 +92,7 @@ class Visit:
     # ------------------------------------------------------------------ what happens
 
     def play(self, move: str, ply: int) -> None:
-        """A person's move; raises Refused, and the board stays."""
+        """A person's move; raises ActionRefused, and the board stays."""
         self._expect(ply)
         if self.game.is_over:
             raise ActionRefused("the game is over")
@@ -125,7 +125,7 @@ class Visit:
             raise ActionRefused("the game has gone on meanwhile; look again")
 
     def undo(self) -> None:
-        """Take back the last decision of a person, or of anybody where none plays; Refused."""
+        """Take back the last decision of a person, or of anyone where none plays; ActionRefused."""
         late = self.game.late
         if not self.game.take_back(self.humans if len(self.humans) == 1 else Color):
             raise ActionRefused("there is nothing to take back")
@@ -151,7 +151,7 @@ class Visit:
         self.playing = False
 
     def resign(self) -> None:
-        """A person gives up; Refused."""
+        """A person gives up; ActionRefused."""
         if self.game.is_over:
             raise ActionRefused("the game is over")
         if not self.humans:
@@ -169,7 +169,7 @@ class Visit:
         self.halted, self.trouble, self.steps = True, trouble, 0
 
     def go(self) -> None:
-        """Let the agent think again; Refused."""
+        """Let the agent think again; ActionRefused."""
         if self.game.is_over or self.to_move.is_human:
             raise ActionRefused("no agent is to move")
         self._moved()
@@ -256,11 +256,11 @@ def _series_from(data: Mapping[str, Any] | None) -> Series | None:
 class Visits:
     """All visits that were kept, in a folder that is only its owner's."""
 
-    table: GameSetup
+    setup: GameSetup
     folder: Path = field(init=False)
 
     def __post_init__(self) -> None:
-        self.folder = Path(self.table.settings.web.folder)
+        self.folder = Path(self.setup.settings.web.folder)
         try:
             self.folder.mkdir(0o700, parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=self.folder).close()
@@ -270,12 +270,12 @@ class Visits:
     def new(self) -> Visit:
         """A visit that has just begun."""
         self.make_room()
-        start = Position.start(self.table.rules)
-        settings = self.table.settings
+        start = Position.start(self.setup.rules)
+        settings = self.setup.settings
         return Visit(
             new_number(),
             GameState(start),
-            dict(self.table.players),
+            dict(self.setup.players),
             settings.seed,
             playing=not settings.pause,
         )
@@ -294,8 +294,8 @@ class Visits:
 
     def make_room(self) -> None:
         """Only the latest visits stay."""
-        kept = sorted(self.folder.glob("*.json"), key=_changed)
-        for path in kept[: max(0, len(kept) - self.table.settings.web.kept + 1)]:
+        files = sorted(self.folder.glob("*.json"), key=_changed)
+        for path in files[: max(0, len(files) - self.setup.settings.web.kept + 1)]:
             with contextlib.suppress(OSError):
                 path.unlink()
 

@@ -54,7 +54,7 @@ class Hostile(RandomAgent):
 
     def begin_game(self, *args: Any) -> None:
         super().begin_game(*args)
-        self.moves = self.asked = 0
+        self.moves = self.decisions = 0
         self._strike("begin_game")
 
     def observe(self, move: int, position: Position) -> None:
@@ -63,9 +63,9 @@ class Hostile(RandomAgent):
             self._strike("observe", position)
 
     def decide(self, position: Position, limits: Limits) -> Any:
-        self.asked += 1
+        self.decisions += 1
         self.honest = super().decide(position, limits)
-        struck = self._strike("decide", position, limits) if self.asked >= 2 else None
+        struck = self._strike("decide", position, limits) if self.decisions >= 2 else None
         return self.honest if struck is None else struck
 
     def close(self) -> None:

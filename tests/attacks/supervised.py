@@ -46,12 +46,12 @@ class Tries(RandomAgent):
         return Decision(position.moves[0])
 
 
-def conditions(agent: Any, mode: str = ALONE, **about: Any) -> GameConditions:
-    isolation = Isolation(**{**MODES[mode], **about.pop("isolation", {})})
-    rules, limits = ruleset("standard"), about.pop("limits", Limits())
-    hang = about.pop("hang", 60.0)
+def conditions(agent: Any, mode: str = ALONE, **settings: Any) -> GameConditions:
+    isolation = Isolation(**{**MODES[mode], **settings.pop("isolation", {})})
+    rules, limits = ruleset("standard"), settings.pop("limits", Limits())
+    hang = settings.pop("hang", 60.0)
     return GameConditions(
-        ["it"], [agent], rules, limits, 10.0, hang, 30, isolation=isolation, **about
+        ["it"], [agent], rules, limits, 10.0, hang, 30, isolation=isolation, **settings
     )
 
 

@@ -97,8 +97,8 @@ def check(
         "FAULTS": str(folder / "faults"),
         "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)]),
     }
-    asked = json.dumps([str(folder / "jobs"), list(words), list(faults), places])
-    command = [sys.executable, __file__, asked]
+    request = json.dumps([str(folder / "jobs"), list(words), list(faults), places])
+    command = [sys.executable, __file__, request]
     done = subprocess.run(command, env=environment, text=True, capture_output=True)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
 
@@ -144,14 +144,14 @@ def results_of(folder: Path | None) -> dict[str, Any]:
         with np.load(path) as arrays:
             numbers = {key: arrays[key] for key in arrays.files if arrays[key].dtype.kind in "iuf"}
             results[path] = {key: array.tobytes() for key, array in numbers.items()}
-    return {str(path.relative_to(folder)): found for path, found in results.items()}
+    return {str(path.relative_to(folder)): result for path, result in results.items()}
 
 
 def timeless(frame: pd.DataFrame) -> list[dict[str, Any]]:
     times = ("seconds", "minutes", "time")
-    kept = [column for column in frame if not any(word in column for word in times)]
-    rows = frame[kept].astype(object).where(frame[kept].notna(), None)  # as nan equals nothing
-    return rows.sort_values(kept, key=lambda column: column.astype(str)).to_dict("records")
+    names = [column for column in frame if not any(word in column for word in times)]
+    rows = frame[names].astype(object).where(frame[names].notna(), None)  # as nan equals nothing
+    return rows.sort_values(names, key=lambda column: column.astype(str)).to_dict("records")
 
 
 def spread(calls: int, number: int) -> list[int]:
@@ -159,29 +159,29 @@ def spread(calls: int, number: int) -> list[int]:
     if (wanted := os.environ.get("FAULT_PLACES")) is not None:
         number = calls if wanted == "all" else int(wanted)
     number = min(number, calls)
-    return [round((place + 0.5) * calls / number + 0.5) for place in range(number)]
+    return [round((index + 0.5) * calls / number + 0.5) for index in range(number)]
 
 
 class Injector:
     """Runs a job with a fault in it, in new folders below ``place``, then resumes it."""
 
-    def __init__(self, place: Path, words: list[str]) -> None:
-        self._place, self._words = place.resolve(), words
+    def __init__(self, folder: Path, words: list[str]) -> None:
+        self._folder, self._words = folder.resolve(), words
         with open(os.environ["FAULTS"], "r+b") as file:
             self._memory = mmap.mmap(file.fileno(), memory.size)
         self._arm(0, 0, 0, False)
         # In this process, which loads and compiles all that the job needs.
-        assert othello_lab([*words, f"results={place}/whole"]) == 0
-        self._whole = results_of(folder_of(place / "whole"))
+        assert othello_lab([*words, f"results={folder}/whole"]) == 0
+        self._whole = results_of(folder_of(folder / "whole"))
 
     def _arm(self, kinds: int, at: int, error: int, lasting: bool) -> None:
-        place = os.fsencode(self._place)
+        place = os.fsencode(self._folder)
         self._memory[:] = memory.pack(kinds, at, error, lasting, 0, os.getpid(), place)
 
     def inject(self, fault: str, at: int) -> tuple[int, int]:
         """Try a fault at a call, 0 for none; return the number of calls and the exit code."""
         print(f"{fault}, call {at}:", flush=True)
-        results = self._place / f"{fault} {at}"
+        results = self._folder / f"{fault} {at}"
         kinds, error, lasting = FAULTS[fault]
         self._arm(kinds, at, error, lasting)
         first, _ = run([*self._words, f"results={results}"], error < 0)
@@ -221,10 +221,10 @@ def _nobody_left() -> bool:
     return not descendants(os.getpid())
 
 
-def main(place: str, words: list[str], faults: list[str], number: int) -> None:
+def main(folder: str, words: list[str], faults: list[str], number: int) -> None:
     """Try so many places of each of these faults."""
     adopt_orphans()
-    injector = Injector(Path(place), words)
+    injector = Injector(Path(folder), words)
     for fault in faults:
         calls, _ = injector.inject(fault, 0)
         codes = [injector.inject(fault, at)[1] for at in spread(calls, number)]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import functools
 import io
+import itertools
 import json
 import os
 import pickle
@@ -42,7 +43,7 @@ from othello_lab.experiments.playing.trust import check_trusted, foreign_code, n
 from othello_lab.experiments.record.provenance import versions
 from othello_lab.experiments.record.store import CHANGED, Record
 from othello_lab.experiments.studies.study_plan import read
-from othello_lab.play.config import read as read_table
+from othello_lab.play.config import read as read_setup
 from othello_lab.play.web.visit_session import VisitSessions
 from othello_lab.play.web.visits import Visits
 from othello_lab.training.training import TrainingStudy
@@ -59,15 +60,15 @@ pathlib.Path({marker!r}).touch()
 @pytest.fixture
 def marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """What exists once ``evil.py``, or the package ``evilpack``, has run."""
-    found = tmp_path / "it_ran"
-    code = EVIL.format(marker=str(found))
+    marker_file = tmp_path / "it_ran"
+    code = EVIL.format(marker=str(marker_file))
     (tmp_path / "evil.py").write_text(code)
     (tmp_path / "evilpack").mkdir()
     (tmp_path / "evilpack" / "__init__.py").write_text(code)
     (tmp_path / "evilpack" / "inside.py").write_text("from evilpack import *")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    yield found
+    yield marker_file
     for name in [name for name in sys.modules if name.startswith("evil")]:
         del sys.modules[name]
 
@@ -121,8 +122,8 @@ def foreign(recorded_duel: Path, recorded_sweep: Path, tmp_path: Path) -> Foreig
         folder = Folder(recorded_duel, tmp_path / "foreign", "", "record.sqlite")
         config = folder.read()
         for name, part in theirs.items():
-            place = config["agents"] if name == "agent" else config
-            place["random" if name == "agent" else name] = part
+            settings = config["agents"] if name == "agent" else config
+            settings["random" if name == "agent" else name] = part
         folder.write(config, complete=False)
         # Whoever writes a record writes the right hashes into it.
         hashes = json.dumps(versions(built_from(typed(config))))
@@ -242,7 +243,7 @@ DAILY = [pytest.param(False, marks=pytest.mark.integration)]
 DAILY += [pytest.param(True, marks=pytest.mark.nightly)]
 
 
-def run_nothing(words: Mapping[str, str], commands: str, about: object) -> object:
+def run_nothing(words: Mapping[str, str], commands: str, case: object) -> object:
     """Check that no command runs anything, hangs, or fails other than by a line; return the last
     exit code."""
     for command in commands.split("; "):
@@ -251,12 +252,12 @@ def run_nothing(words: Mapping[str, str], commands: str, about: object) -> objec
         code, out, err = ended([words.get(word, word) for word in command.split()])
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
-        said = (command, about, out, err)
+        said = (command, case, out, err)
         assert code in ((0, 2) if command.startswith(("watch", "recover")) else (0, 1, 2)), said
         assert "Traceback" not in out + err, said
         assert code != 2 or (err.count("\n") == 1 and len(err) < 2000), said
         assert not os.path.exists("it_ran"), said
-        assert not [each for each in sys.modules if "evil" in each], said
+        assert not [module for module in sys.modules if "evil" in module], said
     return code
 
 
@@ -272,15 +273,21 @@ def places(settings: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...
             yield from places(value, (*path, number))
 
 
-def hostile_ones(settings: Any, everywhere: bool) -> Iterator[Any]:
-    """Settings with a hostile value in one place each; of some places, where they are many."""
-    for number, path in enumerate(places(settings)):
-        some = path[0] in OBJECTS and len(path) <= 2
-        for hostile in HOSTILE if everywhere else HOSTILE[number % len(HOSTILE) :][: int(some)]:
-            made = copy.deepcopy(settings)
-            *way, last = path
-            functools.reduce(lambda node, key: node[key], way, made)[last] = hostile
-            yield made
+def with_hostile(settings: Any, path: tuple[Any, ...], number: int) -> Any:
+    """Return a copy of settings with a hostile value in one place, by its number in turn."""
+    made = copy.deepcopy(settings)
+    *way, last = path
+    functools.reduce(lambda node, key: node[key], way, made)[last] = HOSTILE[number % len(HOSTILE)]
+    return made
+
+
+def folder_of(request: pytest.FixtureRequest, up: Path, kind: str) -> tuple[Folder, Any]:
+    """Return a folder for one of the FILES, and its settings."""
+    job, *where = FILES[kind]
+    folder = Folder(request.getfixturevalue(f"recorded_{job}"), up / kind, *where)
+    if kind == "champion":
+        return folder, read("champion", [], (), TRAINING, TrainingStudy).as_data
+    return folder, folder.read()
 
 
 @pytest.mark.parametrize("everywhere", DAILY)
@@ -288,12 +295,16 @@ def hostile_ones(settings: Any, everywhere: bool) -> Iterator[Any]:
 def test_a_hostile_value_in_any_setting_runs_nothing(
     tmp_path: Path, marker: Path, request: pytest.FixtureRequest, kind: str, everywhere: bool
 ) -> None:
-    job, *where = FILES[kind]
-    folder = Folder(request.getfixturevalue(f"recorded_{job}"), tmp_path / "up", *where)
-    settings = folder.read()
-    if kind == "champion":
-        settings = read("champion", [], (), TRAINING, TrainingStudy).as_data
-    for made in hostile_ones(settings, everywhere):
+    """Daily in the places of objects; nightly in all, of those of an earlier kind in a fifth."""
+    folder, settings = folder_of(request, tmp_path, kind)
+    turn = [*FILES].index(kind)
+    others = [folder_of(request, tmp_path, other)[1] for other in [*FILES][: turn * everywhere]]
+    earlier = {path for other in others for path in places(other)}
+    for number, path in enumerate(places(settings), start=turn):
+        of_object = path[0] in OBJECTS and len(path) <= 2
+        if (path in earlier and number % 5) or not (everywhere or of_object):
+            continue
+        made = with_hostile(settings, path, number)
         for complete, commands in ((True, LOOKING), (False, CONTINUING)):
             if complete or kind != "champion":  # which takes an hour where nothing is refused
                 folder.write(made, complete)
@@ -302,13 +313,14 @@ def test_a_hostile_value_in_any_setting_runs_nothing(
 
 @pytest.mark.integration
 def test_a_page_and_a_saved_game_run_nothing(tmp_path: Path, marker: Path) -> None:
-    table = read_table([f"web.folder={tmp_path}/visits", "black=alphabeta", "web.browser=false"])
-    sessions, visits = VisitSessions(table), Visits(table)
+    setup = read_setup([f"web.folder={tmp_path}/visits", "black=alphabeta", "web.browser=false"])
+    sessions, visits = VisitSessions(setup), Visits(setup)
     visits.keep(visit := visits.new())
     (file,) = (tmp_path / "visits").glob("*.json")
-    for made in hostile_ones(visit.data, True):
-        file.write_text(json.dumps(made))
-        for player in sessions.room(visit.number).visit.players.values():
+    tries = itertools.product(places(visit.data), range(len(HOSTILE)))
+    for path, number in tries:
+        file.write_text(json.dumps(with_hostile(visit.data, path, number)))
+        for player in sessions.session_of(visit.number).visit.players.values():
             assert not foreign_code({"player": player.agent}, {})
         sessions.close()
     saved = f"Othello game\nruleset: standard\nstart: {Position.start().to_obf()}\n"
@@ -347,8 +359,8 @@ ADDED = ("log.txt", "output.txt", "checks.txt", "record.sqlite-journal", "record
 
 def files(folder: Path) -> dict[str, int]:
     """The files below a folder, each with its number in the file system."""
-    found = (path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): path.lstat().st_ino for path in found}
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.lstat().st_ino for path in paths}
 
 
 @pytest.mark.integration
@@ -426,9 +438,9 @@ def test_what_can_be_read_is_recovered_and_the_rest_played_again(tmp_path: Path)
     damaged = shutil.copytree(sound, tmp_path / "it's damaged")
     with closing(sqlite3.connect(sound / "record.sqlite")) as connection:
         ((size,),) = connection.execute("pragma page_size")
-        found = "select pageno from dbstat where name = 'turns' and pagetype = 'leaf'"
+        leaves = "select pageno from dbstat where name = 'turns' and pagetype = 'leaf'"
         try:
-            pages = [page for (page,) in connection.execute(found)]
+            pages = [page for (page,) in connection.execute(leaves)]
         except sqlite3.OperationalError:
             pytest.skip("this SQLite does not tell what its pages hold")
     damage = bytearray((damaged / "record.sqlite").read_bytes())
@@ -549,13 +561,13 @@ IN_PROCESS = ["drop table games", "delete from openings", "delete from agents"]
 
 
 @pytest.mark.parametrize("in_process", [True, pytest.param(False, marks=pytest.mark.integration)])
-@pytest.mark.parametrize("found", DAMAGES)
+@pytest.mark.parametrize("code", DAMAGES)
 def test_logical_damages_surprise_nobody(
-    recorded_duel: Path, tmp_path: Path, found: int, in_process: bool
+    recorded_duel: Path, tmp_path: Path, code: int, in_process: bool
 ) -> None:
-    for number, change in enumerate(DAMAGES[found]):
+    for number, change in enumerate(DAMAGES[code]):
         if not in_process or change in IN_PROCESS:
             folder = changed(copied(recorded_duel, tmp_path / str(number)), change)
             words = {"IT": str(folder)}
-            assert run_nothing(words, READING, change[:200]) == found
+            assert run_nothing(words, READING, change[:200]) == code
             run_nothing(words, "resume IT", change[:200])

@@ -61,18 +61,18 @@ def commands() -> st.SearchStrategy[list[str]]:
     choices that it composes."""
     groups = [path.name for path in conf_folder().iterdir() if path.is_dir()]
     chosen = [f"{group}={name}" for group in groups for name in choices(group)]
-    chosen += [f"agent@{place}={n}" for place in ("first", "second") for n in choices("agent")]
+    chosen += [f"agent@{seat}={n}" for seat in ("first", "second") for n in choices("agent")]
     chosen += [*choices("study"), *choices("train"), *choices("agent"), *choices("evaluation")]
     values = st.sampled_from(VALUES)
     behind = st.lists(st.sampled_from([*MINE, *VALUES, *PIECES]), max_size=1)
 
     def with_words(name: str) -> st.SearchStrategy[list[str]]:
         _, help_text, _ = ended([*name.split(), "--help"])
-        own = re.findall(r"(?<![\w-])--[a-z][\w-]*|[\w.@]+=\w*", help_text)
+        options = re.findall(r"(?<![\w-])--[a-z][\w-]*|[\w.@]+=\w*", help_text)
         if name in COMPOSED:
-            own += [f"{key}=" for key in dotted_keys(compose(COMPOSED[name]))] + chosen
-        word = st.sampled_from(sorted({*own, "--help"}))
-        word |= st.builds(str.__add__, st.sampled_from([*PLACES, *own]), values)
+            options += [f"{key}=" for key in dotted_keys(compose(COMPOSED[name]))] + chosen
+        word = st.sampled_from(sorted({*options, "--help"}))
+        word |= st.builds(str.__add__, st.sampled_from([*PLACES, *options]), values)
         word |= word.flatmap(edited)
         several = st.lists(word | st.tuples(word, values), max_size=4).map(flat)
         return st.builds(lambda words, more: [*name.split(), *words, *more], several, behind)
@@ -83,7 +83,7 @@ def commands() -> st.SearchStrategy[list[str]]:
 
 
 def flat(words: list[str | tuple[str, ...]]) -> list[str]:
-    return [each for word in words for each in ((word,) if isinstance(word, str) else word)]
+    return [part for word in words for part in ((word,) if isinstance(word, str) else word)]
 
 
 @contextlib.contextmanager
@@ -93,8 +93,8 @@ def halted() -> Iterator[None]:
     places = ["os.fork", "os.mkdir", "subprocess.Popen", "builtins.input"]
     before = signal.signal(signal.SIGALRM, begun)
     with pytest.MonkeyPatch.context() as patched, contextlib.suppress(Begun):
-        for place in [*places, "othello_lab.play.web.server.serve"]:
-            patched.setattr(place, begun)
+        for function in [*places, "othello_lab.play.web.server.serve"]:
+            patched.setattr(function, begun)
         patched.setattr("sys.stdin", io.StringIO(""))
         signal.setitimer(signal.ITIMER_REAL, _SECONDS)
         try:

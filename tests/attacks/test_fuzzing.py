@@ -62,6 +62,7 @@ from othello_lab.play.engine import read_engine
 from othello_lab.play.game_files import game_of, saved_games
 from othello_lab.play.gtp import GtpServer
 from othello_lab.play.nboard import NBoardServer
+from othello_lab.play.web import messages
 from othello_lab.play.web.game_data import game_data
 from othello_lab.play.web.visits import find_visit
 from othello_lab.training.checkpoints import read_state, write_state
@@ -173,6 +174,17 @@ def hear_nboard(text: str) -> None:
     assert not any("\n" in line[:-1] for line in said)
 
 
+def hear_page(text: str, _: Choose) -> None:
+    """A page's message, with the options of a question; the right ones are not refused."""
+    try:
+        message, _ = messages.read(text)
+        if isinstance(message, messages.AskMessage):
+            messages.check_question(message)
+    except messages.MessageError:
+        assert text not in PAGE
+        raise
+
+
 GTP = ("play black d3\ngenmove w\nundo\nboardsize 6\nclear_board\ntime_settings 60 5 1",)
 GTP += ("time_left b 30 1\nshowboard\nknown_command x\nkomi 6.5\nset_game Othello",)
 GTP += ("gogui-rules_legal_moves\ngogui-rules_board\n1 name # comment\nlist_commands",)
@@ -185,6 +197,20 @@ MESSAGES = (f'[2, "decision", 19, -1.5, [19, 26], 3, {STATS}]', '[null, "log", 3
 MESSAGES += (f'[3, "decision", 19, -1.5, [19, 26], 3, {STATS}]', '[2, "fault", "died", ""]', "[2]")
 MESSAGES += (f'[2, "raised", "{"t" * 50_000}"]', '[2, "garbage", "d3"]', '{"2": 4}')
 MESSAGES += ("[" * 50_000, "1" * 50_000)
+PAGE = (
+    f'{{"type": "hello", "visit": "{"A" * 22}"}}',
+    '{"type": "move", "move": "f5", "ply": 0, "ref": 1}',
+    '{"type": "new", "rules": "standard", "black": {"name": "human", "settings": {}}, "white": '
+    '{"name": "own", "settings": {"depth": 3}, "path": "a.py:B"}, "text": "f5d6", "playing": true}',
+    '{"type": "new", "rules": "wpi", "recorded": {"run": "a/b", "game": 3}, "series": 5, '
+    '"clock": {"per": "move", "seconds": 10}}',
+    '{"type": "players", "black": null, "white": {"name": "greedy", "settings": {}}}',
+    '{"type": "pace", "playing": true, "delay": 0.5}',
+    '{"type": "back", "moves": 2, "ply": 4}',
+    '{"type": "ask", "id": 3, "name": "mine", "options": {"visits": [], "ply": 3}}',
+    '{"type": "ask", "id": 3, "name": "tree", "options": {"player": {"name": "x"}}}',
+    '{"type": "ask", "id": 3, "name": "review", "options": {"first": 1, "last": 9}}',
+)
 LINES = ("ready\nd3", "ready\n# a comment\nd3 value=12 depth=5 nodes=1234", "ready\nc5 value=-0.5")
 AGENT = """\
 _target_: othello_lab.AlphaBeta
@@ -226,6 +252,7 @@ TEXTS: dict[str, tuple[Sequence[str], list[Reader]]] = {
     "an NBoard engine": (NBOARD_REPLIES, [lambda t, _: answers_of(NBoardAgent, t)]),
     "a program of lines": (LINES, [lambda t, _: answers_of(LineAgent, t)]),
     "an agent's process": (MESSAGES, [answer_of_process]),
+    "a page of the board": (PAGE, [hear_page]),
     "commands to a GTP engine": (GTP, [lambda t, _: hear_gtp(t)]),
     "commands to an NBoard engine": (NBOARD, [lambda t, _: hear_nboard(t)]),
 }
@@ -264,10 +291,10 @@ def mailbox(path: Path, _: Choose) -> None:
 
 def learn_from(path: Path, choose: Choose) -> None:
     """Read a file's games as a training does; what it tells has one line each."""
-    told: list[str] = []
+    lines: list[str] = []
     rules = "standard" if path.suffix == ".wtb" else choose(NAMES)
-    read_games([path], ruleset(rules), choose([True, False]), told.append)
-    assert not any("\n" in line for line in told)
+    read_games([path], ruleset(rules), choose([True, False]), lines.append)
+    assert not any("\n" in line for line in lines)
 
 
 def wthor() -> bytes:
@@ -279,10 +306,10 @@ def visit() -> str:
     """A game that a page has stored."""
     players = {color: {"name": "human", "agent": None} for color in ("black", "white")}
     clock = {"per": "move", "seconds": 10, "left": {"black": 5.0, "white": 5.0}}
-    about = {"series": None, "clock": clock, "halted": False, "trouble": "", "delay": 0.6}
+    data = {"series": None, "clock": clock, "halted": False, "trouble": "", "delay": 0.6}
     game = game_data(game_of(TRANSCRIPT[:8], ruleset("standard")))
-    about |= {"format": 1, "game": game, "players": players, "seed": 1, "playing": True}
-    return json.dumps(about)
+    data |= {"format": 1, "game": game, "players": players, "seed": 1, "playing": True}
+    return json.dumps(data)
 
 
 def settings_in(path: Path) -> dict[Any, Any] | None:
@@ -320,10 +347,10 @@ def option(path: Path, _: Choose) -> None:
 def note_beside_a_submission(path: Path, _: Choose) -> None:
     """It refuses its own program at most."""
     path.with_suffix("").write_text("#!/bin/sh\n")
-    ((name, about),) = submissions(str(path.parent)).items()
+    ((name, note),) = submissions(str(path.parent)).items()
     assert name == "anna"
-    assert "\n" not in about.get("problem", "")
-    for text in about.values():
+    assert "\n" not in note.get("problem", "")
+    for text in note.values():
         text.encode()
 
 
@@ -367,10 +394,10 @@ def weights(path: Path) -> bytes:
 
 def read_weights(path: Path, choose: Choose) -> None:
     """Their hash fits now and then."""
-    about = path.with_suffix(".yaml")
+    description = path.with_suffix(".yaml")
     if choose([True, False]):
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        about.write_text(re.sub("[0-9a-f]{64}", digest, about.read_text()))
+        description.write_text(re.sub("[0-9a-f]{64}", digest, description.read_text()))
     LearnedWeights.read(path, "kind", 2, ["first"])
 
 
@@ -472,9 +499,9 @@ def test_arrays_of_weights(name: str, inputs: int) -> None:
         ):
             alter = data.draw(st.sampled_from(ALTERED))
             arrays[key] = alter(arrays[key], chosen(data))
-        about = data.draw(st.sampled_from([{}, *({"side": side} for side in (8, 6, 7, None, "x"))]))
+        board = data.draw(st.sampled_from([{}, *({"side": side} for side in (8, 6, 7, None, "x"))]))
         weights = LearnedWeights(
-            whole.kind, whole.version, whole.unit, arrays, dict(whole.about) | about
+            whole.kind, whole.version, whole.unit, arrays, dict(whole.about) | board
         )
 
         def value() -> None:

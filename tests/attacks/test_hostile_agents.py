@@ -89,15 +89,15 @@ def wrong(attacked: Path, plain: Path, names: list[str]) -> Iterator[str]:
     assert are["skipped"] == []
     for expected in should["games"]:
         game = dict(zip(GAME, expected, strict=False))
-        found = next(row for row in are["games"] if row[0] == game["game"])
+        attacked_game = next(row for row in are["games"] if row[0] == game["game"])
         moves, usual = (
             [row for row in rows["moves"] if row[0] == game["game"]] for rows in (are, should)
         )
         name = next(n for n, number in numbers.items() if number == max(expected[2:4]))
         ends = KINDS[name].end if name in names else FINISHED
-        ended = dict(zip(GAME, found, strict=False))
+        ended = dict(zip(GAME, attacked_game, strict=False))
         where = f"{name}, {'black' if game['black'] == numbers[name] else 'white'}"
-        if ends in (FINISHED, ANYHOW) and (found, moves) == (expected, usual):
+        if ends in (FINISHED, ANYHOW) and (attacked_game, moves) == (expected, usual):
             continue
         if ends == FINISHED:
             yield f"{where}: {ended} is not {game}"
@@ -121,8 +121,8 @@ def check(folder: Path, sort: str, names: list[str]) -> None:
     hostile = {}
     for name in names:
         (notes / name).mkdir(parents=True)
-        about = {"kind": name, "notes": str(notes / name)}
-        hostile[name] = {"_target_": "attacks.hostile.Hostile", **about}
+        settings = {"kind": name, "notes": str(notes / name)}
+        hostile[name] = {"_target_": "attacks.hostile.Hostile", **settings}
     common = {"honest": GREEDY, "bystander": RANDOM}
     with adopted() as orphans:
         attacked, printed = played(folder / "attacked", common | hostile, words)
@@ -144,41 +144,36 @@ def needs(name: str) -> str:
     return HARMLESS if kind.run == PATIENT and kind.end == FINISHED else kind.run
 
 
-FEW = {
-    HARMLESS: [
-        *("meddles_with_all_of_its_process", "finds_the_record", "leaves_a_daemon"),
-        *("is_killed_once", "logs_what_cannot_be_told", "computes_in_many_processes"),
-    ],
-    PATIENT: [
-        *("writes_to_all_descriptors", "kills_itself", "raises_SystemExit_in_decide"),
-        *("exits_in_begin_game", "hangs_in_decide", "hangs_in_observe", "forges_a_long_message"),
-    ],
-    TIMED: ["prepares_for_long", "sleeps", "thinks_while_it_is_told"],
-    SMALL: ["wants_all_memory"],
-    CROWDED: ["forks_on_and_on"],
-}
-"""Of each sort some, which stand for the others; all are tried nightly."""
+def kinds_of(sort: str) -> list[str]:
+    return [name for name in KINDS if needs(name) == sort]
 
 
-@pytest.mark.parametrize("sort", mostly_nightly(FEW, [PATIENT, TIMED]))
+FEW = ["writes_to_all_descriptors", "kills_itself", "raises_SystemExit_in_decide"]
+FEW += ["exits_in_begin_game", "hangs_in_decide", "hangs_in_observe", "forges_a_long_message"]
+"""Kinds of PATIENT that stand for the others; all are tried nightly."""
+
+
+@pytest.mark.parametrize("sort", [PATIENT, TIMED])
 def test_chosen_kinds(tmp_path: Path, sort: str) -> None:
-    assert all(needs(name) == sort for name in FEW[sort])
-    check(tmp_path, sort, FEW[sort])
+    assert {*FEW} <= {*kinds_of(PATIENT)}
+    check(tmp_path, sort, FEW if sort == PATIENT else kinds_of(sort))
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("sort", [PATIENT, HARMLESS])
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize(
+    ("sort", "part"),
+    [*itertools.product([PATIENT, HARMLESS], range(PARTS)), (SMALL, 0), (CROWDED, 0)],
+)
 def test_all_kinds(tmp_path: Path, part: int, sort: str) -> None:
-    check(tmp_path, sort, [name for name in KINDS if needs(name) == sort][part::PARTS])
+    check(tmp_path, sort, kinds_of(sort)[part :: PARTS if sort in (PATIENT, HARMLESS) else 1])
 
 
 def test_nobody_is_blamed_if_the_system_has_no_process_to_give(tmp_path: Path) -> None:
     """Two forks of three fail."""
-    forked, asked = agent_proxy.ConfinedProcess, itertools.count(1)
+    forked, calls = agent_proxy.ConfinedProcess, itertools.count(1)
 
     def flaky(*arguments: Any, **more: Any) -> agent_proxy.ConfinedProcess:
-        if next(asked) % 3:
+        if next(calls) % 3:
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         return forked(*arguments, **more)
 

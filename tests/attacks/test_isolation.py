@@ -49,7 +49,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 ROOT = Path(__file__).parents[2]
 
 
-def done_of(tricks: Mapping[str, Callable[[], object]], mode: str, **about: Any) -> set[str]:
+def done_of(tricks: Mapping[str, Callable[[], object]], mode: str, **settings: Any) -> set[str]:
     """Those of the tricks that an agent can do; another process sees what became of each."""
     outcomes = shared(ctypes.c_int8 * len(tricks))  # 0: not tried, 1: refused, 2: done
 
@@ -61,11 +61,11 @@ def done_of(tricks: Mapping[str, Callable[[], object]], mode: str, **about: Any)
                 done = -1
             outcomes[number] = 1 if type(done) is int and done < 0 else 2
 
-    chosen = conditions(Tries(try_all, about.pop("files", None)), mode, **about)
+    chosen = conditions(Tries(try_all, settings.pop("files", None)), mode, **settings)
     assert judged(chosen) == str(START.moves[0])
-    found = dict(zip(tricks, outcomes, strict=True))
-    assert all(found.values()), f"it ended meanwhile: {found}"
-    return {name for name, outcome in found.items() if outcome == 2}
+    results = dict(zip(tricks, outcomes, strict=True))
+    assert all(results.values()), f"it ended meanwhile: {results}"
+    return {name for name, outcome in results.items() if outcome == 2}
 
 
 # ------------------------------------------------------------------ reach
@@ -209,13 +209,13 @@ def test_what_can_be_opened_for_a_closed_agent(tmp_path: Path) -> None:
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000  # MAP_NORESERVE
         return mmap.mmap(-1, 4 << 30, flags=flags, prot=0)
 
-    own = {"socket": socket.socket, "thread": thread, "scratch": use_scratch, "space": reserve}
+    allowed = {"socket": socket.socket, "thread": thread, "scratch": use_scratch, "space": reserve}
     reads = [str(tmp_path / name) for name in names[:4]]
     opened = {"reads": reads, "writes": [str(tmp_path / "mine")], "network": True}
     private, files = [str(tmp_path / "open/results")], Files((str(tmp_path / "own"),))
-    about = {"isolation": opened, "private": private, "files": files, "memory_mb": 300}
-    done = done_of(tricks | own, ALONE, **about)
-    assert done == {*own, "writes mine", *(f"reads {name}" for name in names[:6])}
+    settings = {"isolation": opened, "private": private, "files": files, "memory_mb": 300}
+    done = done_of(tricks | allowed, ALONE, **settings)
+    assert done == {*allowed, "writes mine", *(f"reads {name}" for name in names[:6])}
     assert Path(noted.value.decode()).name.startswith("othello-lab-scratch-")
     assert not Path(noted.value.decode()).exists()
 
@@ -234,10 +234,10 @@ def _page_tables() -> object:
     size = 40 << 30
     maps = LIBC.mmap
     maps.restype = ctypes.c_void_p
-    place = maps(None, ctypes.c_size_t(size), 1, 0x4022, -1, ctypes.c_size_t(0))
+    address = maps(None, ctypes.c_size_t(size), 1, 0x4022, -1, ctypes.c_size_t(0))
     for page in range(0, size, 1 << 21):  # a table for each
-        ctypes.string_at(place + page, 1)
-    return place
+        ctypes.string_at(address + page, 1)
+    return address
 
 
 def _scratch(name: str) -> Path:
@@ -358,7 +358,7 @@ def test_a_program_reads_nothing_of_the_folder_where_the_command_is_typed(
     secret.parent.mkdir()
     secret.write_text("a key")
     monkeypatch.chdir(tmp_path)
-    places = [str(place) for place in (tmp_path, secret, handed_in, handed_in / "anna.py")]
+    places = [str(path) for path in (tmp_path, secret, handed_in, handed_in / "anna.py")]
     files = {
         "spy.py": "#!/usr/bin/env python3" + SPY.format(places=places),
         "spy.yaml": f"protocol: line\ncommand: {command.format(secret=secret)}\n",
@@ -447,20 +447,21 @@ def old_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_system_that_lacks_something_is_told(old_kernel: None) -> None:
-    own, ours = RandomAgent, GreedyAgent
-    own = type("Own", (own,), {})
-    assert any("network (needs seccomp" in each for each in conditions(own()).lacks())
-    assert conditions(own(), OPEN).lacks() == conditions(ours()).lacks() == []
-    assert conditions(own(), isolation={"kind": NONE}).lacks() == []
+    agent, ours = RandomAgent, GreedyAgent
+    agent = type("Own", (agent,), {})
+    assert any("network (needs seccomp" in lack for lack in conditions(agent()).lacks())
+    assert conditions(agent(), OPEN).lacks() == conditions(ours()).lacks() == []
+    assert conditions(agent(), isolation={"kind": NONE}).lacks() == []
     assert "NO " in told("agents", "isolation", code=1)
 
 
 def test_the_command_tells_all_promises_in_few_lines() -> None:
-    text = told("agents", "isolation", code=not all(each.holds for each in promises()))
+    texts = [promise.text for promise in promises()]
+    text = told("agents", "isolation", code=not all(promise.holds for promise in promises()))
     assert len(text.splitlines()) <= 12
-    assert all(each.text in text for each in promises())
+    assert all(promise in text for promise in texts)
     page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
-    assert all(each.text.removeprefix("it ").removeprefix("its ") in page for each in promises())
+    assert all(promise.removeprefix("it ").removeprefix("its ") in page for promise in texts)
 
 
 @pytest.mark.integration

@@ -114,9 +114,9 @@ def test_charts_of_costs_and_sweeps_have_them_too() -> None:
         assert {*SHOWN, *more} <= drawn
 
 
-def shown_by(show: Callable[[Console], object], **about: Any) -> str:
+def shown_by(show: Callable[[Console], object], **options: Any) -> str:
     """What is printed on a console."""
-    console = Console(file=(shown := io.StringIO()), width=200, **about)
+    console = Console(file=(shown := io.StringIO()), width=200, **options)
     show(console)
     return shown.getvalue()
 

@@ -301,8 +301,8 @@ def check_resumed(results: Path, images: Path, image: Callable[[Path], object], 
     def prepare() -> None:
         moments = sorted(random.Random(cuts).sample(range(1, 36), cuts))
         for number, games in enumerate(moments):
-            kept = images / str(number)
-            after_games(games, lambda to=kept: image(to / str(games_in(results)) / "results"))()
+            folder = images / str(number)
+            after_games(games, lambda to=folder: image(to / str(games_in(results)) / "results"))()
 
     words = ["agents=classics", "games=40", "seed=3", "agents.alphabeta_5.depth=4"]
     words += ["figures=false", "executor.workers=2", "compiled_games=false", f"results={results}"]
@@ -326,7 +326,7 @@ def check_resumed(results: Path, images: Path, image: Callable[[Path], object], 
 @pytest.mark.parametrize("cuts", mostly_nightly([2, 10], [2]))
 def test_files_copied_in_mid_run_are_resumed(tmp_path: Path, cuts: int) -> None:
     results = tmp_path / "results"
-    check_resumed(results, tmp_path / "images", lambda kept: shutil.copytree(results, kept), cuts)
+    check_resumed(results, tmp_path / "images", lambda to: shutil.copytree(results, to), cuts)
 
 
 @contextmanager
@@ -346,10 +346,10 @@ def test_a_disk_cut_off_in_mid_run_is_resumed(tmp_path: Path) -> None:
     with disk.open("wb") as file:
         file.truncate(48 << 20)
 
-    def image(kept: Path) -> None:
+    def image(target: Path) -> None:
         shutil.copyfile(disk, cut)
-        with mounted(cut, tmp_path / "found") as found:
-            shutil.copytree(found, kept, ignore=shutil.ignore_patterns("lost+found"))
+        with mounted(cut, tmp_path / "found") as mounted_folder:
+            shutil.copytree(mounted_folder, target, ignore=shutil.ignore_patterns("lost+found"))
 
     try:
         make = ["mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0", disk]
@@ -420,11 +420,11 @@ def test_a_schedule_that_goes_by_results_does_not_play_skipped_pairs_later(tmp_p
 # ---------------------------------------------------------------------- while it loads
 
 
-def python(*words: str, **about: Any) -> tuple[int, str, str]:
+def python(*words: str, **options: Any) -> tuple[int, str, str]:
     """Run Python; it heeds Ctrl-C even if the tests, in the background of a shell, ignore it."""
     heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     done = subprocess.run(
-        [sys.executable, *words], capture_output=True, text=True, preexec_fn=heed, **about
+        [sys.executable, *words], capture_output=True, text=True, preexec_fn=heed, **options
     )
     return done.returncode, done.stdout, done.stderr
 
@@ -444,5 +444,5 @@ def test_ctrl_c_while_a_command_loads_ends_it_with_a_word(words: str, tmp_path: 
 
 @pytest.mark.nightly
 def test_a_program_that_uses_the_lab_keeps_its_handler() -> None:
-    asked = "import othello_lab.experiments.jobs.run, signal; print(signal.getsignal(2))"
-    assert "default_int_handler" in python("-c", asked)[1]
+    code = "import othello_lab.experiments.jobs.run, signal; print(signal.getsignal(2))"
+    assert "default_int_handler" in python("-c", code)[1]

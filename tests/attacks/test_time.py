@@ -72,13 +72,13 @@ def test_a_stopped_player_is_not_charged(
             time.sleep(1.2)
 
     for _ in range(5):
-        wall, own = spent_on(Tries(lambda: time.sleep(0.3)), meanwhile=stop)
+        wall, charged_seconds = spent_on(Tries(lambda: time.sleep(0.3)), meanwhile=stop)
         assert wall >= 1.0
-        assert own <= wall - free
-        if own >= charged:
+        assert charged_seconds <= wall - free
+        if charged_seconds >= charged:
             return
         # It was stopped before it had looked at all: as if everything had been, nothing is charged.
-    pytest.fail(f"of 0.3 seconds {own:.3f} were charged, five times")
+    pytest.fail(f"of 0.3 seconds {charged_seconds:.3f} were charged, five times")
 
 
 # ------------------------------------------------------------------ tricks
@@ -109,8 +109,8 @@ def test_who_kills_himself_wins_no_time(
     limit: float, charged: float, left: tuple[float, float]
 ) -> None:
     agent = DiesThinking(3)
-    _, own = spent_on(agent, Limits(seconds=limit))
-    assert own >= charged
+    _, seconds = spent_on(agent, Limits(seconds=limit))
+    assert seconds >= charged
     assert left[0] <= agent.had.value <= left[1] + 1e-9
 
 

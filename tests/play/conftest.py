@@ -15,21 +15,21 @@ from othello_lab.play.game import GameState
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[SimpleNamespace]:
+def requests(monkeypatch: pytest.MonkeyPatch) -> list[SimpleNamespace]:
     """All that agents were asked, in order: color, seed and limits, with decision and seconds."""
-    found: list[SimpleNamespace] = []
+    requests: list[SimpleNamespace] = []
     ask = AgentProcesses.ask
 
     def noted(
         self: AgentProcesses, player: Any, game: Any, seed: int, limits: Any = None, use: str = ""
     ) -> Any:
-        about = SimpleNamespace(color=game.position.to_move, seed=seed, limits=limits)
-        about.decision, about.seconds = answer = ask(self, player, game, seed, limits, use)
-        found.append(about)
+        request_ = SimpleNamespace(color=game.position.to_move, seed=seed, limits=limits)
+        request_.decision, request_.seconds = answer = ask(self, player, game, seed, limits, use)
+        requests.append(request_)
         return answer
 
     monkeypatch.setattr(AgentProcesses, "ask", noted)
-    return found
+    return requests
 
 
 @pytest.fixture

@@ -51,31 +51,31 @@ def test_a_file_has_all_its_commands_done(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("protocol", "asked", "said"),
+    ("protocol", "command", "said"),
     [("gtp", "genmove b", r"= [A-H][1-8]\n\n=\n\n"), ("nboard", "ping 1", r"pong 1\n")],
 )
 def test_nothing_but_answers_goes_to_the_output(
     protocol: str,
-    asked: str,
+    command: str,
     said: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{asked}\nquit\n"))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{command}\nquit\n"))
     assert room_main("play", [protocol, "agent=alphabeta", "agent.depth=2"]) == 0
     assert re.fullmatch(said, capsys.readouterr().out)
 
 
 def test_an_agent_stops_for_an_urgent_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("othello_lab.play.agent_process.SURE_SECONDS", 0)
-    table, player = read_engine(DEEP.split(), [])
+    setup, player = read_engine(DEEP.split(), [])
     output = io.StringIO()
-    asked = AgentProcesses(table.rules, table.limits, 60, lambda said: None, "", lambda: True)
-    with asked as thinkers:
-        server = GtpServer(table, player, thinkers)
+    processes = AgentProcesses(setup.rules, setup.limits, 60, lambda said: None, "", lambda: True)
+    with processes as thinkers:
+        server = GtpServer(setup, player, thinkers)
         assert str(server.answer("3 genmove b")).startswith("?3 no move")
         assert server.answer("4 play b d3") == "=4\n\n"
-        nboard = NBoardServer(table, player, thinkers, output)
+        nboard = NBoardServer(setup, player, thinkers, output)
         serve(nboard, ["go", "ping 3", "hint 1", "ping 4", "quit"], output)
     said = [line for line in output.getvalue().splitlines() if not line.startswith("status ")]
     assert said == ["pong 3", "pong 4"]
@@ -83,17 +83,17 @@ def test_an_agent_stops_for_an_urgent_command(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.integration
 @pytest.mark.parametrize(
-    ("protocol", "asked", "urgent", "answer"),
+    ("protocol", "command", "urgent", "answer"),
     [("gtp", "1 genmove b", "2 quit", "=2"), ("nboard", "go", "ping 7", "pong 7")],
 )
 def test_an_urgent_command_is_answered_while_an_agent_thinks(
-    protocol: str, asked: str, urgent: str, answer: str
+    protocol: str, command: str, urgent: str, answer: str
 ) -> None:
     engine = Program(f"{sys.executable} -m play {protocol} {DEEP}")
     engine.start()
     engine.send("name" if protocol == "gtp" else "ping 1")
     engine.receive(300)  # it may have to compile
-    engine.send(asked)
+    engine.send(command)
     engine.read_output(2)
     engine.send(urgent)
     while engine.receive(60) != answer:
@@ -104,9 +104,9 @@ def test_an_urgent_command_is_answered_while_an_agent_thinks(
 @pytest.mark.integration
 @pytest.mark.parametrize("words", ["gtp genmove b", "nboard hint 1"])
 def test_the_end_of_the_input_ends_an_engine(words: str) -> None:
-    protocol, _, asked = words.partition(" ")
+    protocol, _, line = words.partition(" ")
     command = [sys.executable, "-m", "play", protocol, *DEEP.split()]
-    ended = subprocess.run(command, input=f"{asked}\n", text=True, capture_output=True, timeout=300)
+    ended = subprocess.run(command, input=f"{line}\n", text=True, capture_output=True, timeout=300)
     assert ended.returncode == 0 and "Traceback" not in ended.stderr
 
 
@@ -115,10 +115,10 @@ def test_the_end_of_the_input_ends_an_engine(words: str) -> None:
 
 def session(words: str, *lines: str) -> list[str]:
     """What an engine of this agent says to these lines; times left out."""
-    table, player = read_engine(words.split(), [])
+    setup, player = read_engine(words.split(), [])
     output = io.StringIO()
-    with AgentProcesses(table.rules, table.limits, 60, lambda line: None) as thinkers:
-        serve(NBoardServer(table, player, thinkers, output), map("{}\n".format, lines), output)
+    with AgentProcesses(setup.rules, setup.limits, 60, lambda line: None) as thinkers:
+        serve(NBoardServer(setup, player, thinkers, output), map("{}\n".format, lines), output)
     return re.sub(r"[/ ]\d+\.\d{3}$", "", output.getvalue(), flags=re.MULTILINE).splitlines()
 
 
@@ -150,8 +150,8 @@ def test_a_session_as_nboard_holds_it() -> None:
 @pytest.mark.integration
 def test_depth_is_a_bound_and_no_order() -> None:
     deep = [
-        re.findall(r"nodestats (\d+)", "\n".join(session("agent=minimax agent.depth=3", *told)))
-        for told in (["go"], ["set depth 60", "go"], ["set depth 2", "go"], ["set depth x", "go"])
+        re.findall(r"nodestats (\d+)", "\n".join(session("agent=minimax agent.depth=3", *lines)))
+        for lines in (["go"], ["set depth 60", "go"], ["set depth 2", "go"], ["set depth x", "go"])
     ]
     assert deep[0] == deep[1] == deep[3] != deep[2]
 
@@ -178,7 +178,7 @@ def test_a_known_end_is_told_in_discs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "words"),
     [
         ("move A1", "a1: traps nothing"),
         ("A1", "a1: traps nothing"),
@@ -190,9 +190,9 @@ def test_a_known_end_is_told_in_discs() -> None:
         (f"set game (;GM[Othello]BO[6 {'-' * 36} *];)", "square weights"),
     ],
 )
-def test_what_cannot_be_done_is_told_and_the_game_stays(line: str, told: str) -> None:
+def test_what_cannot_be_done_is_told_and_the_game_stays(line: str, words: str) -> None:
     first, *rest = session("agent=maximizer", "move D3", line, "C3", "go")
-    assert first.startswith("status ") and told in first
+    assert first.startswith("status ") and words in first
     assert rest[-1].startswith("=== ")
 
 

@@ -39,7 +39,7 @@ def test_a_forced_pass_is_nobodys_decision(
     random_game: Callable[[str, int], list[Position]], played: Callable[..., GameState]
 ) -> None:
     games = (random_game("mini4", seed) for seed in range(300))
-    positions = next(each for each in games if any(now.must_pass for now in each))
+    positions = next(game for game in games if any(now.must_pass for now in game))
     passing = next(number for number, now in enumerate(positions) if now.must_pass)
     game = played(positions[: passing + 2])
     assert game.moves[-1] == PASS
@@ -58,12 +58,12 @@ def test_who_resigns_loses_by_the_whole_board() -> None:
 
 
 def test_the_end_is_told_with_winner_score_and_margin() -> None:
-    for board, told in {
+    for board, words in {
         "X" * 40 + "O" * 24: "Black wins by 16. Black 40, White 24",
         "X" * 32 + "O" * 32: "a draw, 32 : 32",
         "OO" + "-" * 62: "White wins by 64, the empty squares counted. Black 0, White 2",
     }.items():
-        assert told in outcome(GameState(Position.from_obf(f"{board} X")))
+        assert words in outcome(GameState(Position.from_obf(f"{board} X")))
 
 
 def test_values_are_told_as_people_read_them() -> None:

@@ -42,11 +42,11 @@ def test_a_game_is_read_as_it_was_written(
     games[1].resigned = Color.WHITE
     path = tmp_path / "games.txt"
     write(path, [game_text(game, PLAYERS) for game in games])
-    found = saved_games(path.read_text(encoding="utf-8"), str(path))
-    assert [each.game.moves for each in found] == [game.moves for game in games]
-    assert [each.game.resigned for each in found] == [None, Color.WHITE, None]
-    assert found[0].players == PLAYERS
-    assert found[0].game.start == games[0].start
+    games_read = saved_games(path.read_text(encoding="utf-8"), str(path))
+    assert [read.game.moves for read in games_read] == [game.moves for game in games]
+    assert [read.game.resigned for read in games_read] == [None, Color.WHITE, None]
+    assert games_read[0].players == PLAYERS
+    assert games_read[0].game.start == games[0].start
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -116,8 +116,8 @@ def test_numbered_moves_and_drawn_boards_are_read() -> None:
 BOARD = "-" * 27 + "O*------*O" + "-" * 27
 
 
-def ggf(moves: str, about: str = "TY[8]", board: str = f"8 {BOARD}") -> str:
-    return f"(;GM[Othello]PB[anna]{about}BO[{board} *]{moves};)\n"
+def ggf(moves: str, properties: str = "TY[8]", board: str = f"8 {BOARD}") -> str:
+    return f"(;GM[Othello]PB[anna]{properties}BO[{board} *]{moves};)\n"
 
 
 F5, D3 = "B[f5]", "B[d3]W[c5]"
@@ -144,16 +144,16 @@ ARCHIVES: dict[str, tuple[str | bytes, list[str], int]] = {
 def test_archives_of_every_kind(kind: str, tmp_path: Path) -> None:
     """The last game is the default; those left out keep their numbers, and are counted."""
     content, games, left_out = ARCHIVES[kind]
-    path, told = tmp_path / "games", list[str]()
+    path, lines = tmp_path / "games", list[str]()
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
     def moves(number: int | None) -> str:
-        game = open_game(path, number, STANDARD, told.append).game
+        game = open_game(path, number, STANDARD, lines.append).game
         return "".join(square_name(move) for move in game.moves)
 
     assert moves(None) == games[-1]
-    assert len(told) == left_out + bool(left_out)
-    assert not left_out or f": {left_out} game" in told[-1]
+    assert len(lines) == left_out + bool(left_out)
+    assert not left_out or f": {left_out} game" in lines[-1]
     for number, expected in enumerate(games, start=1):
         if expected:
             assert moves(number) == expected
@@ -165,8 +165,8 @@ def test_archives_of_every_kind(kind: str, tmp_path: Path) -> None:
     if left_out:
         with pytest.raises(ConfigError, match=r"openings\.partly=true"):
             read_openings(path, STANDARD)
-    found = read_openings(path, STANDARD, partly=True)
-    assert ["".join(map(square_name, opening.moves)) for opening in found] == whole
+    openings = read_openings(path, STANDARD, partly=True)
+    assert ["".join(map(square_name, opening.moves)) for opening in openings] == whole
     with path.open("ab") as file:  # which is named where it is chosen
         file.write(ODD[3].encode())
     if kind == "GGF":

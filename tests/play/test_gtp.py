@@ -23,9 +23,9 @@ BLACK = Color.BLACK
 
 
 def served(words: str) -> Iterator[GtpServer]:
-    table, player = read_engine(words.split(), [])
-    with AgentProcesses(table.rules, table.limits, 60, print) as thinkers:
-        yield GtpServer(table, player, thinkers)
+    setup, player = read_engine(words.split(), [])
+    with AgentProcesses(setup.rules, setup.limits, 60, print) as thinkers:
+        yield GtpServer(setup, player, thinkers)
 
 
 @pytest.fixture
@@ -99,15 +99,15 @@ def test_reg_genmove_makes_no_move(server: GtpServer) -> None:
     assert "Black (X) to move" in before
 
 
-@pytest.mark.parametrize("told", ["play {} pass", "genmove {}", ""])
-def test_passes_may_be_told_asked_for_or_left_out(server: GtpServer, told: str) -> None:
+@pytest.mark.parametrize("case", ["play {} pass", "genmove {}", ""])
+def test_passes_may_be_told_asked_for_or_left_out(server: GtpServer, case: str) -> None:
     games = (played_out("standard", seed) for seed in itertools.count())
     game, commands = next(g for g in games if PASS in [move for _, move in g[:-2]]), []
     for before, move in game:
         position, color = before.play(move), before.to_move
-        command = told if move == PASS else f"play {{}} {square_name(move)}"
+        command = case if move == PASS else f"play {{}} {square_name(move)}"
         commands += [command.format(color.value)] * bool(command)
-    assert {*say(server, *commands)} == {"=", *["= pass"] * told.startswith("genmove")}
+    assert {*say(server, *commands)} == {"=", *["= pass"] * case.startswith("genmove")}
     lead = position.disc_difference
     winner = position.to_move if lead > 0 else position.to_move.other
     expected = f"= {winner.value[0].upper()}+{abs(lead)}" if lead else "= 0"
@@ -143,7 +143,7 @@ def test_an_agent_that_breaks_down_is_told_and_the_engine_lives() -> None:
     for server in served("agent=random agent._target_=misbehaving.Illegal +agent.after=1"):
         assert say(server, "genmove b", "reg_genmove w")[1].startswith("= ")
         said = say(server, "clear_board", "play b d3", "play w c3", "genmove b", "genmove b")
-        assert any("an illegal move" in each for each in said[3:])
+        assert any("an illegal move" in answer for answer in said[3:])
         assert say(server, "name")[0].startswith("= ")
     for server in served("agent=random agent._target_=misbehaving.Resigns +agent.after=1"):
         moves = say(server, "play b d3", *["reg_genmove w"] * 3)[1:]
@@ -165,22 +165,22 @@ def test_an_agent_that_breaks_down_is_told_and_the_engine_lives() -> None:
 def test_the_controllers_time_becomes_limits(
     clock: GtpClock, given: Limits, limits: Limits
 ) -> None:
-    found = clock.limits(BLACK, given)
-    times = [(each.clock, each.seconds) for each in (found, limits)]
+    result = clock.limits(BLACK, given)
+    times = [(bound.clock, bound.seconds) for bound in (result, limits)]
     assert times[0] == pytest.approx(times[1])
-    assert replace(found, clock=None, seconds=None) == replace(limits, clock=None, seconds=None)
+    assert replace(result, clock=None, seconds=None) == replace(limits, clock=None, seconds=None)
 
 
-def test_time_is_kept_and_can_be_unlimited(server: GtpServer, asked: list[Any]) -> None:
+def test_time_is_kept_and_can_be_unlimited(server: GtpServer, requests: list[Any]) -> None:
     session = [
         *("time_settings 10 0 0", "genmove b", "genmove w", "time_left b 5 0", "genmove b"),
         *("clear_board", "genmove b", "time_settings 0 1 0", "genmove w", "time_left w 3 0"),
     ]
     assert all(answer.startswith("=") for answer in say(server, *session))
-    clocks = [each.limits and each.limits.clock for each in asked]
+    clocks = [request.limits and request.limits.clock for request in requests]
     assert clocks[:2] == clocks[3:4] * 2 == [pytest.approx(9.9)] * 2  # each has its own
     assert clocks[2] == pytest.approx(4.9)
-    assert asked[4].limits == Limits()
+    assert requests[4].limits == Limits()
 
 
 def test_it_serves_until_it_is_told_to_quit_or_nobody_asks(server: GtpServer) -> None:

@@ -21,14 +21,14 @@ from othello_lab.play.web.catalogue import Catalogue
 
 
 def test_ten_levels_grow_stronger_in_the_order_of_their_line_up() -> None:
-    found = levels()
-    names = [level.name for level in found]
+    rungs = levels()
+    names = [level.name for level in rungs]
     agents = read_run(["agents=levels"]).settings.agents
-    assert len(found) == 10
+    assert len(rungs) == 10
     assert names == list(agents)
     assert set(names) == set(choices(LEVEL))
-    assert (names[0], names[-1]) == ("starter", CHAMPION) and found[0].elo == 0
-    for weaker, stronger in itertools.pairwise(found):
+    assert (names[0], names[-1]) == ("starter", CHAMPION) and rungs[0].elo == 0
+    for weaker, stronger in itertools.pairwise(rungs):
         assert weaker.high < stronger.low, "surely apart"
     # Only what is weaker than looking one move ahead errs on purpose.
     assert [name for name, agent in agents.items() if "share" in agent] == ["beginner"]
@@ -39,11 +39,11 @@ def test_ten_levels_grow_stronger_in_the_order_of_their_line_up() -> None:
 
 
 def test_a_level_plays_by_its_name() -> None:
-    table = read(["white=casual", "white.depth=3"])
-    white = table.players[Color.WHITE]
+    setup = read(["white=casual", "white.depth=3"])
+    white = setup.players[Color.WHITE]
     assert white.name == "casual"
     assert white.agent is not None and white.agent["depth"] == 3
-    assert table.hint.name == CHAMPION
+    assert setup.hint.name == CHAMPION
     assert read(["black=beginner", "white=human"]).players[Color.BLACK].name == "beginner"
     with pytest.raises(ConfigError, match="Did you mean 'casual'"):
         read(["white=casul"])
@@ -60,7 +60,7 @@ def test_a_page_may_choose_but_not_change_levels_and_programs(tmp_path: Path) ->
     catalogue = Catalogue(read([], [str(tmp_path)]))
     unlisted = {"function", "gtp", "line", "nboard", "openspiel", "wpi"}
     assert set(choices("agent")) - set(catalogue.agents) == unlisted
-    assert [each["elo"] for each in catalogue.data["levels"]] == [each.elo for each in levels()]
+    assert [level["elo"] for level in catalogue.data["levels"]] == [level.elo for level in levels()]
     rules = ruleset("standard")
     chosen, engine = (catalogue.player(name, {}, rules) for name in ("expert", "rhino"))
     assert chosen.agent is not None and chosen.agent["depth"] == 8
@@ -101,8 +101,8 @@ def test_one_command_measures_them(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     others = set(choices("agents")) - {"classics"}
     monkeypatch.setattr("othello_lab.play.levels_command.NOT_MEASURED", others)
     assert room_main("play", ["levels", "--measure", "--output", "levels.yaml", *words]) == 0
-    found = levels(tmp_path)
-    assert {level.name for level in found} == {level.name for level in levels()}
+    rungs = levels(tmp_path)
+    assert {level.name for level in rungs} == {level.name for level in levels()}
     assert all(rung.low <= rung.elo <= rung.high for rung in ladder(tmp_path))
     assert yaml.safe_load(Path("levels.yaml").read_text())["games"] == 20
     by_name = {rung.name: rung for rung in ladder(tmp_path)}

@@ -37,7 +37,7 @@ PATIENT = "limit=60"
 
 def living(folder: Path) -> list[str]:
     """The processes whose command names this folder."""
-    found = []
+    folders = []
     for path in Path("/proc").glob("[0-9]*"):
         try:
             command = (path / "cmdline").read_bytes().decode(errors="replace")
@@ -45,8 +45,8 @@ def living(folder: Path) -> list[str]:
         except OSError:
             continue
         if str(folder) in command and state != "Z" and int(path.name) != os.getpid():
-            found.append(command)
-    return found
+            folders.append(command)
+    return folders
 
 
 @pytest.fixture
@@ -63,8 +63,8 @@ def refereed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[...
 
 def lost(shown: str) -> tuple[str, str]:
     """Who has lost the only game, and why."""
-    (found,) = re.findall(r"^(?:Black|White) \((.*)\) loses: (.*)$", shown, re.MULTILINE)
-    return found
+    (reason,) = re.findall(r"^(?:Black|White) \((.*)\) loses: (.*)$", shown, re.MULTILINE)
+    return reason
 
 
 OUT = "f'{NAME}.out'"
@@ -173,8 +173,8 @@ def test_a_whole_game_and_its_transcript(tmp_path: Path, refereed: Refereed) -> 
     (game,) = saved_games((tmp_path / "games.txt").read_text(), "a file")
     assert game.game.is_over and game.players == {Color.WHITE: "anna", Color.BLACK: "bert"}
     moves = [move_text(turn.move, turn.color, RULES) for turn in game.game.turns]
-    told = re.findall(r"^\d+\. (?:White \(anna\)|Black \(bert\)) (\(.*?\))", shown, re.MULTILINE)
-    assert told == moves
+    made = re.findall(r"^\d+\. (?:White \(anna\)|Black \(bert\)) (\(.*?\))", shown, re.MULTILINE)
+    assert made == moves
     assert shown.count("  a b c d e f g h\n") == len(moves) + 1
     assert str(game.game.position) in shown and "\nThe game is over: " in shown
 

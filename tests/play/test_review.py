@@ -15,7 +15,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import Color
 from othello_lab.play.agent_process import AgentProcesses
 from othello_lab.play.game import GameState
-from othello_lab.play.review import GOOD, MoveReview, Reviewer, accuracy, reason, told
+from othello_lab.play.review import GOOD, MoveReview, Reviewer, accuracy, comment, reason
 
 
 def a_game(rules: str, seed: int) -> GameState:
@@ -44,15 +44,15 @@ def worth(position: Position) -> int:
 def test_late_moves_lose_what_perfect_play_says(seed: int) -> None:
     game = a_game("standard", seed)
     late = [n for n, turn in enumerate(game.turns, start=1) if turn.before.empties <= 7]
-    for each in reviewed(game, range(late[0], late[-1] + 1)):
-        turn = game.turns[each.number - 1]
-        assert each.exact
-        assert each.best_value == worth(turn.before)
-        assert each.value == -worth(turn.after)
-        assert each.loss == each.best_value - each.value
-        assert -worth(turn.before.play(each.best)) == each.best_value
+    for review in reviewed(game, range(late[0], late[-1] + 1)):
+        turn = game.turns[review.number - 1]
+        assert review.exact
+        assert review.best_value == worth(turn.before)
+        assert review.value == -worth(turn.after)
+        assert review.loss == review.best_value - review.value
+        assert -worth(turn.before.play(review.best)) == review.best_value
         position = turn.before
-        for move in each.line:
+        for move in review.line:
             position = position.play(move)  # a legal line
 
 
@@ -60,9 +60,9 @@ def test_late_moves_lose_what_perfect_play_says(seed: int) -> None:
 def test_early_moves_are_estimates_and_all_boards_are_reviewed() -> None:
     for rules in ("standard", "mini6", "mini4"):
         game = a_game(rules, 5)
-        found = reviewed(game, range(1, 4))
-        assert [each.exact for each in found] == [rules == "mini4"] * 3
-        assert all(each.loss >= 0 and abs(each.value) <= 64 for each in found)
+        reviews = reviewed(game, range(1, 4))
+        assert [review.exact for review in reviews] == [rules == "mini4"] * 3
+        assert all(review.loss >= 0 and abs(review.value) <= 64 for review in reviews)
 
 
 def review_of(value: float, best: float, exact: bool = True) -> MoveReview:
@@ -82,15 +82,15 @@ def review_of(value: float, best: float, exact: bool = True) -> MoveReview:
     ],
 )
 def test_marks(value: float, best: float, exact: bool, mark: str, changed: bool) -> None:
-    each = review_of(value, best, exact)
-    assert (each.mark, each.changed) == (mark, changed)
-    assert bool(told(each)) == (each.loss >= GOOD)
+    review = review_of(value, best, exact)
+    assert (review.mark, review.changed) == (mark, changed)
+    assert bool(comment(review)) == (review.loss >= GOOD)
 
 
 def test_a_comment_has_the_loss_the_better_line_and_the_reason() -> None:
-    said = told(review_of(-4, 6))
+    said = comment(review_of(-4, 6))
     assert said == "blunder: loses 10 discs, and the winner changes; better h1 b1. It does."
-    assert "loses about 10 discs" in told(review_of(-4, 6, exact=False))
+    assert "loses about 10 discs" in comment(review_of(-4, 6, exact=False))
 
 
 def test_a_corner_is_the_first_reason() -> None:
@@ -104,9 +104,9 @@ def test_a_corner_is_the_first_reason() -> None:
 
 def test_accuracy_counts_moves_with_a_choice() -> None:
     forced = MoveReview(1, Color.BLACK, 0, 0, (0,), 4, 4, True, 1)
-    found = accuracy([review_of(0, 0), review_of(-3, 3), forced])
-    assert (found[Color.WHITE].moves, found[Color.WHITE].good, found[Color.WHITE].loss) == (2, 1, 3)
-    assert found[Color.BLACK].moves == 0
+    result = accuracy([review_of(0, 0), review_of(-3, 3), forced])
+    white, black = result[Color.WHITE], result[Color.BLACK]
+    assert (white.moves, white.good, white.loss, black.moves) == (2, 1, 3, 0)
 
 
 @pytest.mark.integration
@@ -116,10 +116,10 @@ def test_the_command_reviews(tmp_path: Path) -> None:
     file = tmp_path / "game.txt"
     file.write_text(text)
     out = printed("play", "review", file, "--ruleset", "mini4")
-    each = reviewed(game)
-    assert out.count(" exact\n") == len(each)
+    reviews = reviewed(game)
+    assert out.count(" exact\n") == len(reviews)
     assert "with a choice were best" in out
-    comments = [told(one) for one in each if told(one)]
+    comments = [comment(one) for one in reviews if comment(one)]
     assert comments
     assert all(comment in " ".join(out.split()) for comment in comments)
 

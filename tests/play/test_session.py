@@ -88,8 +88,8 @@ def test_what_is_typed_has_its_answer(
 ) -> None:
     out = " ".join(play(script.replace(";", "\n") + "\n", *words.split()).split())
     for pattern, times in shown:
-        found = len(re.findall(pattern, out))
-        assert found == times or (found > 1 == times), (pattern, out)
+        number = len(re.findall(pattern, out))
+        assert number == times or (number > 1 == times), (pattern, out)
 
 
 def test_a_game_of_two_people_to_its_end(play: Play, tmp_path: Path) -> None:
@@ -241,10 +241,11 @@ def test_without_colour_there_is_none(
     assert out.isascii() is not unicode
 
 
-def test_each_colour_has_random_numbers_of_its_own(play: Play, asked: list[Any]) -> None:
+def test_each_colour_has_random_numbers_of_its_own(play: Play, requests: list[Any]) -> None:
     """Black's come from an even number and White's from the next, as in a run."""
     play("", "black=random", "white=random", "ruleset=mini4", "seed=3")
-    assert {(each.color, each.seed) for each in asked} == {(Color.BLACK, 6), (Color.WHITE, 7)}
+    seeds = {(request.color, request.seed) for request in requests}
+    assert seeds == {(Color.BLACK, 6), (Color.WHITE, 7)}
 
 
 def test_hints_against_the_champion_come_from_it() -> None:

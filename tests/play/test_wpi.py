@@ -118,9 +118,9 @@ def test_it_uses_no_processor_while_it_waits(tmp_path: Path, commands: list[Comm
 
 def test_a_search_deepens_within_its_share_of_the_time() -> None:
     def settings(*words: str) -> tuple[dict[str, Any], float | None]:
-        own, table, player = read_player(["anna", "limit=20", *words])
-        assert own.limit == 20 and player.agent is not None and table.rules.name == "wpi"
-        return dict(player.agent), table.limits.seconds
+        settings, setup, player = read_player(["anna", "limit=20", *words])
+        assert settings.limit == 20 and player.agent is not None and setup.rules.name == "wpi"
+        return dict(player.agent), setup.limits.seconds
 
     agent, seconds = settings("agent=alphabeta")
     assert seconds == SHARE * 20
@@ -136,11 +136,11 @@ def test_a_search_deepens_within_its_share_of_the_time() -> None:
 @pytest.mark.parametrize("playouts", [None, 2000])
 def test_mcts_uses_its_time_unless_its_playouts_are_said(playouts: int | None) -> None:
     words = [] if playouts is None else [f"agent.playouts={playouts}"]
-    own, table, player = read_player(["anna", "agent=mcts", "limit=2", *words])
-    with AgentProcesses(table.rules, table.limits, 60, lambda line: None) as thinkers:
+    settings, setup, player = read_player(["anna", "agent=mcts", "limit=2", *words])
+    with AgentProcesses(setup.rules, setup.limits, 60, lambda line: None) as thinkers:
         decision, seconds = thinkers.ask(player, GameState(Position.start("wpi")), 1)
     if playouts is None:
-        assert decision.stats.playouts > 2000 and seconds > 0.8 * SHARE * own.limit
+        assert decision.stats.playouts > 2000 and seconds > 0.8 * SHARE * settings.limit
     else:
         assert decision.stats.playouts == playouts
 
@@ -150,16 +150,16 @@ def test_it_is_asked_for_less_than_what_is_left(tmp_path: Path) -> None:
     incoming, outgoing = mailbox_files(tmp_path, "anna")
     incoming.write("W")
     os.utime(incoming.path, (time.time() - 4, time.time() - 4))
-    asked = []
+    requests = []
 
     def decide(game: object, seconds: float) -> None:
-        asked.append(seconds)
+        requests.append(seconds)
         raise KeyboardInterrupt
 
     player = FilePlayer("anna", incoming, outgoing, 10.0, decide, lambda *lines: None)  # type: ignore[arg-type]
     with pytest.raises(KeyboardInterrupt):
         player.play()
-    assert 0.02 * 10 <= asked[0] <= 5.0
+    assert 0.02 * 10 <= requests[0] <= 5.0
 
 
 def test_an_agent_that_breaks_down_makes_some_move(tmp_path: Path, commands: list[Command]) -> None:

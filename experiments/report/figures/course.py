@@ -72,7 +72,7 @@ def values_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     figures = math.ceil(len(agents) / MOST_PANELS)
     for number in range(figures):
         # about as many in each: no figure is left with one agent
-        first, end = (len(agents) * each // figures for each in (number, number + 1))
+        first, end = (len(agents) * part // figures for part in (number, number + 1))
         some = agents[first:end]
         places = f", {first + 1} to {end}" if figures > 1 else ""
         yield ReportFigure(
@@ -115,13 +115,13 @@ def course(moves: RecordedMoves, names: Sequence[str]) -> pd.DataFrame:
     """Medians by agent and ply: columns agent (name), ply, moves, microseconds (that the agent
     could use) and nodes. Plies with few moves are left out."""
     known = np.isfinite(moves.nanoseconds) & (moves.ply < _PLIES)
-    place = moves.agent[known] * _PLIES + moves.ply[known]
-    found, count, nodes = quantiles_by(place, moves.nodes[known], (0.5,))
-    _, _, nanoseconds = quantiles_by(place, moves.nanoseconds[known], (0.5,))
+    cell = moves.agent[known] * _PLIES + moves.ply[known]
+    cells, count, nodes = quantiles_by(cell, moves.nodes[known], (0.5,))
+    _, _, nanoseconds = quantiles_by(cell, moves.nanoseconds[known], (0.5,))
     table = pd.DataFrame(
         {
-            "agent": [names[agent] for agent in found // _PLIES],
-            "ply": found % _PLIES,
+            "agent": [names[agent] for agent in cells // _PLIES],
+            "ply": cells % _PLIES,
             "moves": count,
             "microseconds": nanoseconds[:, 0] / 1000,
             "nodes": nodes[:, 0],
@@ -137,14 +137,14 @@ def values(moves: RecordedMoves, names: Sequence[str]) -> pd.DataFrame:
     known = _valued(moves)
     black, agent, ply = moves.black[known], moves.agent[known], moves.ply[known]
     value = np.where(black, 1, -1) * moves.value[known]
-    place = (2 * agent + ~black) * _PLIES + ply
-    found, count, ends = quantiles_by(place, value, _BAND)
-    sums = np.bincount(np.searchsorted(found, place), value, minlength=len(found))
+    cell = (2 * agent + ~black) * _PLIES + ply
+    cells, count, ends = quantiles_by(cell, value, _BAND)
+    sums = np.bincount(np.searchsorted(cells, cell), value, minlength=len(cells))
     table = pd.DataFrame(
         {
-            "agent": [names[number] for number in found // _PLIES // 2],
-            "side": np.where(found // _PLIES % 2, "White", "Black"),
-            "ply": found % _PLIES,
+            "agent": [names[number] for number in cells // _PLIES // 2],
+            "side": np.where(cells // _PLIES % 2, "White", "Black"),
+            "ply": cells % _PLIES,
             "moves": count,
             "mean": sums / count,
             "low": ends[:, 0],
@@ -220,11 +220,11 @@ def _heats(table: pd.DataFrame, shown: list[str], context: str, order: Sequence[
         for axes, measure in zip(grid, shown, strict=True):
             cells = table.pivot_table(measure, "agent", "ply").reindex(agents, columns=plies)
             cells = cells.where(cells > 0)
-            found = cells.to_numpy(dtype=float)
+            data = cells.to_numpy(dtype=float)
             label = f"{MEASURES[measure]} (log scale)"
-            ends = LogNorm(np.nanmin(found), max(np.nanmax(found), 1.01 * np.nanmin(found)))
+            ends = LogNorm(np.nanmin(data), max(np.nanmax(data), 1.01 * np.nanmin(data)))
             titles = _titles(cells, _TEXTS[measure])
-            mesh = heat(figure, axes, found, SEQUENTIAL, label, ends, parted=False, titles=titles)
+            mesh = heat(figure, axes, data, SEQUENTIAL, label, ends, parted=False, titles=titles)
             assert mesh.colorbar is not None, "see heat"
             mesh.colorbar.formatter = FuncFormatter(_TEXTS[measure])
             mesh.colorbar.minorticks_off()
@@ -262,9 +262,9 @@ def values_chart(table: pd.DataFrame, context: str = "", order: Sequence[str] = 
         for axes, name in zip(grid, agents, strict=False):
             _panel(axes, table[table["agent"] == name])
             axes.set_title(wrapped(name), fontsize=SMALL + 1)
-        for place, axes in enumerate(grid):
-            axes.set_visible(place < len(agents))
-            if len(agents) - columns <= place < len(agents):
+        for number, axes in enumerate(grid):
+            axes.set_visible(number < len(agents))
+            if len(agents) - columns <= number < len(agents):
                 axes.set_xlabel("ply")
                 axes.tick_params(labelbottom=True)
         figure.supylabel("value, as Black sees it", fontsize=11)

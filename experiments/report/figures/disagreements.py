@@ -17,10 +17,10 @@ DRAWN = 6
 
 def disagreement_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     """The positions of a match in which the agents' moves differ most in value."""
-    found = facts.disagreements
-    if found is None or found.empty:
+    table = facts.disagreements
+    if table is None or table.empty:
         return
-    rows = found.head(DRAWN).to_dict("records")
+    rows = table.head(DRAWN).to_dict("records")
     figure, places = boards(len(rows), 4.1)
     for axes, row in zip(places, rows, strict=True):
         position = Position.from_obf(row["position"], facts.plan.rules)
@@ -37,7 +37,7 @@ def disagreement_figures(facts: RunFacts) -> Iterator[ReportFigure]:
         title="Where they disagree most",
         caption=f"Positions in which {first} and {second} moved differently. A number on a "
         f"square is the mover's final lead in discs after that move, judged by {JUDGE} at depth "
-        f"{depth}. The largest differences of {len(found)} such positions come first.",
+        f"{depth}. The largest differences of {len(table)} such positions come first.",
         chart=figure,
-        data=found,
+        data=table,
     )

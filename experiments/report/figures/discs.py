@@ -27,17 +27,17 @@ _ROOM = 0.3  # of the 0.33 inches that a name of one line has
 
 def discs_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     """Yield the figure of each agent's final disc differences."""
-    found = disc_differences(facts.record)
-    if found.empty:
+    table = disc_differences(facts.record)
+    if table.empty:
         return
-    found["agent"] = found["agent"].map(dict(enumerate(facts.names)))
+    table["agent"] = table["agent"].map(dict(enumerate(facts.names)))
     yield ReportFigure(
         name="discs",
         title="Disc differences",
         caption="Disc differences of finished games: the agent's discs minus its opponent's, "
         "empty squares to the winner. A higher bar means more games, on "
         f"the same scale for all. A step is {_BIN} discs wide, and the dark mark is the mean.",
-        chart=discs_chart(found, facts.context, facts.order),
+        chart=discs_chart(table, facts.context, facts.order),
     )
 
 
@@ -54,10 +54,10 @@ def discs_chart(games: pd.DataFrame, context: str = "", order: Sequence[str] = (
     edges = np.arange(-limit, limit + 1, _BIN)
     shares, means = {}, []
     for name, _ in agents:
-        own = games[games["agent"] == name]
-        counts, _ = np.histogram(own["difference"], edges, weights=own["games"])
+        results = games[games["agent"] == name]
+        counts, _ = np.histogram(results["difference"], edges, weights=results["games"])
         shares[name] = counts / counts.sum()
-        means.append(float(np.average(own["difference"], weights=own["games"])))
+        means.append(float(np.average(results["difference"], weights=results["games"])))
     most = max(share.max() for share in shares.values())
     with row_chart(shares, context, stretch=1.6) as (figure, axes, rows):
         axes.axvline(0, color=GREY, linewidth=1, zorder=1)

@@ -269,26 +269,26 @@ def styled(names: Iterable[str], order: Sequence[str] = ()) -> list[tuple[str, d
     """The same with a marker and dashes too, as keywords of ``Axes.plot``, for print without
     colours and for more agents than there are colours."""
     chosen = dict.fromkeys(names)
-    places = {name: place for place, name in enumerate(dict.fromkeys([*order, *chosen]))}
+    places = {name: number for number, name in enumerate(dict.fromkeys([*order, *chosen]))}
     colours = COLOURS if len(places) <= len(COLOURS) else MANY_COLOURS
     return [
         (
             name,
             {
-                "color": colours[place % len(colours)],
-                "marker": _MARKERS[place % len(_MARKERS)],
-                "linestyle": _DASHES[_dash(place, len(colours))],
+                "color": colours[number % len(colours)],
+                "marker": _MARKERS[number % len(_MARKERS)],
+                "linestyle": _DASHES[_dash(number, len(colours))],
             },
         )
-        for name, place in places.items()
+        for name, number in places.items()
         if name in chosen
     ]
 
 
-def _dash(place: int, colours: int) -> int:
+def _dash(number: int, colours: int) -> int:
     """The dashes of a line: of many lines each has others than those of nearly its colour."""
-    turns = place // colours
-    return (place * (colours == len(MANY_COLOURS)) + turns) % len(_DASHES)
+    turns = number // colours
+    return (number * (colours == len(MANY_COLOURS)) + turns) % len(_DASHES)
 
 
 def name_rows(axes: Axes, names: Iterable[object]) -> tuple[np.ndarray, float]:
@@ -350,11 +350,11 @@ def heat(
     figure.colorbar(mesh, ax=axes, label=label).outline.set_visible(False)
     shares = np.ma.filled(mesh.norm(np.ma.masked_invalid(values)), 0.0)
     if texts is not None:
-        for (row, place), text in np.ndenumerate(texts):
+        for (row, column), text in np.ndenumerate(texts):
             if text:
-                shade = scale(colours)[level_of(float(shares[row, place]))]
+                shade = scale(colours)[level_of(float(shares[row, column]))]
                 cell = axes.text(
-                    place, row, text, ha="center", va="center", color=ink_on(shade), size=size
+                    column, row, text, ha="center", va="center", color=ink_on(shade), size=size
                 )
                 annotate(cell, ink=ink_variable(shade))
                 cell.set_in_layout(False)  # it lies in its cell: no need to measure it
@@ -389,9 +389,9 @@ class _Decades(LogFormatterSciNotation):
     """Labels such as 10³, as letters: matplotlib would set each as a formula, and take longer for
     that than for all else of a figure."""
 
-    def __call__(self, value: float, place: Any = None) -> str:
-        text = super().__call__(value, place)
-        text = re.sub(r"\^\{(-?\d+)\}", lambda found: found[1].translate(_RAISED), text)
+    def __call__(self, value: float, pos: Any = None) -> str:
+        text = super().__call__(value, pos)
+        text = re.sub(r"\^\{(-?\d+)\}", lambda power: power[1].translate(_RAISED), text)
         return re.sub(
             r"[${}]|\\mathdefault", "", text.replace(r"\times", "\N{MULTIPLICATION SIGN}")
         )

@@ -67,7 +67,7 @@ def elo_chart(
         axes.axvline(0, color=GREY, linewidth=1)
         ratings = standings[["elo", "low", "high", "bound", "split"]].to_numpy()
         values = []
-        titles = {about["agent"]: standing_title(about) for about in standings.to_dict("records")}
+        titles = {row["agent"]: standing_title(row) for row in standings.to_dict("records")}
         colours = dict(coloured(standings["agent"], order))
         for row, name, rating in zip(rows, standings["agent"], ratings, strict=True):
             elo, low, high, bound, split = rating

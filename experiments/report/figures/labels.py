@@ -131,7 +131,7 @@ def name_dots(axes: Axes, dots: Sequence[LabelledPoint]) -> set[str]:
     bars = [_bar(axes, dot) for dot in dots]
     taken: list[Bbox] = []
     missing = set()
-    for dot in sorted(dots, key=lambda each: not each.first):
+    for dot in sorted(dots, key=lambda dot: not dot.first):
         label = _name_dot(axes, dot)
         first = label.get_window_extent(renderer)
         choices: list[tuple[int, tuple[float, float, str, str], Bbox]] = []

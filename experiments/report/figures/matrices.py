@@ -40,16 +40,16 @@ def win_rates_figures(facts: RunFacts) -> Iterator[ReportFigure]:
         return
     shares = _best_first(score_matrix(facts.pair_counts), facts)
     games = _best_first(2 * facts.pair_counts.sum(axis=2), facts)
-    told = "win_rates.csv"
+    note = "win_rates.csv"
     if len(shares) <= NUMBERED:
         met = games.to_numpy()[games.to_numpy() > 0]
         unequal = ", with the number of games" if len(set(met.tolist())) > 1 else ""
-        told = f"numbers in the cells are per cent{unequal}"
+        note = f"numbers in the cells are per cent{unequal}"
     yield ReportFigure(
         name="win_rates",
         title="Win rates",
         caption="Share of points of the row agent against the column agent. A draw counts half; "
-        f"pairs of games that repeat an earlier one are left out; {told}. Agents that did not meet "
+        f"pairs of games that repeat an earlier one are left out; {note}. Agents that did not meet "
         "have a grey field.",
         chart=matrix_chart(
             shares,

@@ -79,11 +79,11 @@ def openings_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     """Yield the figure of every agent's score from each opening, if these are few."""
     if facts.all_split or not 1 < facts.openings <= MOST_OPENINGS:
         return
-    found = scores_from(facts.record)
-    if found.empty:
+    table = scores_from(facts.record)
+    if table.empty:
         return
-    found["agent"] = found["agent"].map(dict(enumerate(facts.names)))
-    shares = found.pivot_table("score", "agent", "opening", sort=False)
+    table["agent"] = table["agent"].map(dict(enumerate(facts.names)))
+    shares = table.pivot_table("score", "agent", "opening", sort=False)
     shares = shares.loc[[name for name in facts.order if name in shares.index]]
     played = [text for text in facts.record.openings() if text in shares.columns]
     yield ReportFigure(
@@ -91,7 +91,7 @@ def openings_figures(facts: RunFacts) -> Iterator[ReportFigure]:
         title="Score by opening",
         caption="Share of points from each opening, per cent, with both colours together.",
         chart=openings_chart(shares[played or list(shares.columns)], facts.context),
-        data=found,
+        data=table,
     )
 
 

@@ -60,8 +60,8 @@ def pruning_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     for name, evaluation in evaluations.items():
         # Minimax visits the same nodes whatever the evaluation says.
         algorithms = list(ALGORITHMS)[1 if parts else 0 :]
-        found = count_nodes(positions, depth, evaluation, NODE_BUDGET, algorithms)
-        parts.append(found.assign(evaluation=name))
+        counted_nodes = count_nodes(positions, depth, evaluation, NODE_BUDGET, algorithms)
+        parts.append(counted_nodes.assign(evaluation=name))
     counts = pd.concat(parts, ignore_index=True)
     if counts["depth"].max() < 2:
         return
@@ -98,13 +98,13 @@ def _searches_from_outside(facts: RunFacts) -> str:
 
 def _colours(facts: RunFacts, depth: int) -> dict[str, Any]:
     """Of every evaluation the colour of the best agent that searches so deep with it."""
-    own = dict(coloured(facts.order))
-    users = {marked(name, each.selective): each for name, each in facts.searchers.items()}
-    found: dict[str, Any] = {}
+    colours = dict(coloured(facts.order))
+    users = {marked(name, agent.selective): agent for name, agent in facts.searchers.items()}
+    chosen: dict[str, Any] = {}
     for name in facts.order:
         if name in users and users[name].depth == depth:
-            found.setdefault(users[name].evaluation.name, own[name])
-    return found
+            chosen.setdefault(users[name].evaluation.name, colours[name])
+    return chosen
 
 
 def _positions(facts: RunFacts, depth: int, evaluation: Evaluation) -> tuple[list[Position], str]:
@@ -123,8 +123,8 @@ def _positions(facts: RunFacts, depth: int, evaluation: Evaluation) -> tuple[lis
     # The page of a match is about its moves, and should not take longer than the match.
     if not sample or number > MOST_POSITIONS or facts.plan.settings.judging.is_set:
         return sampled
-    found = count_nodes(sample, depth, evaluation, NODE_BUDGET)
-    deepest = found[(found["algorithm"] == "minimax") & (found["depth"] == depth)]
+    counts = count_nodes(sample, depth, evaluation, NODE_BUDGET)
+    deepest = counts[(counts["algorithm"] == "minimax") & (counts["depth"] == depth)]
     if deepest.empty or deepest["nodes"].iloc[0] * number > NODE_BUDGET:
         return sampled
     every = drawn_positions("all")
@@ -163,7 +163,7 @@ def pruning_chart(
             plot_line(axes, "minimax", minimax.index, minimax, *tooltip, **look)
         looks = _looks(pruned, colours or {})
         # the dearest first, as the lines lie
-        for name in sorted(pruned, key=lambda each: -pruned[each].iloc[-1]):
+        for name in sorted(pruned, key=lambda name: -pruned[name].iloc[-1]):
             nodes = pruned[name]
             label = name if several else f"alpha-beta, {drawn(name)}"
             look = {"label": label, "markersize": 7, **looks[name]}

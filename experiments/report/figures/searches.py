@@ -35,17 +35,17 @@ def searches_figures(facts: RunFacts) -> Iterator[ReportFigure]:
     costs = facts.costs.assign(agent=marked_names(facts.costs))
     if facts.question is not Question.COST or facts.plan.settings.searches.depths:
         costs = by_agent(costs, facts.order)
-    plan, asked = facts.plan, facts.plan.settings.searches
+    plan, baseline = facts.plan, facts.plan.settings.searches.baseline
     ends = dict.fromkeys(f"{depth}" for depth in (costs["depth"].min(), costs["depth"].max()))
-    ratios = f", with ratios to {asked.baseline} and their 95 % intervals" if asked.baseline else ""
+    ratios = f", with ratios to {baseline} and their 95 % intervals" if baseline else ""
     yield ReportFigure(
         name="searches",
         title="What each search costs",
         caption=f"Mean nodes of every search on the same {sample_text(costs)} of this "
         f"run, without any memory of the others. The table is "
         f"in searches.csv{ratios}.",
-        chart=depth_chart(costs, asked.baseline, plan.rules.name, facts.order)
-        if asked.depths
+        chart=depth_chart(costs, baseline, plan.rules.name, facts.order)
+        if plan.settings.searches.depths
         else cost_chart(costs, f"depth {' to '.join(ends)}", plan.rules.name, facts.order),
     )
 
@@ -74,8 +74,10 @@ def cost_chart(
             annotate(dot, name, f"{name}\n{count:,.1f} nodes a position")
         log_scale(axes, nodes.min(), nodes.max(), lambda value: f"{value:,.0f}")
         axes.set_xlabel("nodes a position (log scale)")
-        column(axes, "nodes", rows, [f"{each:,.0f}" for each in nodes], offset=60)
-        column(axes, "share", rows, [share_text(each / nodes.max()) for each in nodes], offset=110)
+        column(axes, "nodes", rows, [f"{count:,.0f}" for count in nodes], offset=60)
+        column(
+            axes, "share", rows, [share_text(share) for share in nodes / nodes.max()], offset=110
+        )
     return figure
 
 

@@ -104,24 +104,24 @@ def _tree(figure: Figure, salt: str) -> ElementTree.Element:
     for metadata in root.findall(f"{{{_SVG}}}metadata"):
         root.remove(metadata)
     for element in list(root.iter()):
-        if (told := element.attrib.get("id", "")).startswith("{"):
+        if (notes := element.attrib.get("id", "")).startswith("{"):
             del element.attrib["id"]
-            _put(element, json.loads(told))
+            _put(element, json.loads(notes))
     return root
 
 
-def _put(element: ElementTree.Element, told: dict[str, Any]) -> None:
+def _put(element: ElementTree.Element, notes: dict[str, Any]) -> None:
     """Add the attributes from :func:`annotate` to an element."""
-    if "series" in told:
-        element.set("data-series", visible(told["series"]))
-    if "ink" in told:
+    if "series" in notes:
+        element.set("data-series", visible(notes["series"]))
+    if "ink" in notes:
         for text in element.iter(f"{{{_SVG}}}text"):
-            text.set("data-ink", told["ink"])
-    if "title" in told:
-        _add_title(element, told["title"])
-    if "titles" in told:
+            text.set("data-ink", notes["ink"])
+    if "title" in notes:
+        _add_title(element, notes["title"])
+    if "titles" in notes:
         cells = list(element.iter(f"{{{_SVG}}}path"))
-        for cell, title in zip(cells, told["titles"], strict=True):
+        for cell, title in zip(cells, notes["titles"], strict=True):
             if title:
                 _add_title(cell, title)
 
@@ -157,17 +157,17 @@ def _references(root: ElementTree.Element, name: str) -> dict[str, str]:
     new: dict[str, str] = {}
     for element in root.iter():
         for key, value in element.attrib.items():
-            found = [value[1:]] if key == _HREF else _REFERENCE.findall(value)
-            for old in found:
+            targets = [value[1:]] if key == _HREF else _REFERENCE.findall(value)
+            for old in targets:
                 new.setdefault(old, f"{name}-{len(new) + 1}")
     return new
 
 
 def _short(value: str, used: Mapping[str, str]) -> str:
-    value = _NUMBER.sub(lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), value)
+    value = _NUMBER.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), value)
     if value.startswith("M"):
         value = _BOX.sub(r"M\1 \2H\3V\4H\1z", _COMMAND.sub(r"\1", value).strip())
-    return _REFERENCE.sub(lambda found: f"url(#{used[found[1]]})", value)
+    return _REFERENCE.sub(lambda reference: f"url(#{used[reference[1]]})", value)
 
 
 def _unwrap(element: ElementTree.Element) -> None:
@@ -186,7 +186,7 @@ def _use_variables(root: ElementTree.Element) -> None:
     for element in root.iter():
         ink = element.attrib.pop("data-ink", None)
         if style := element.get("style"):
-            style = _COLOUR.sub(lambda found: f"var({variables[found[0]]})", style)
+            style = _COLOUR.sub(lambda colour: f"var({variables[colour[0]]})", style)
             if ink:
                 style = re.sub(r"fill: var\([^)]*\)", f"fill: var({ink})", style)
             element.set("style", _FAMILY.sub("", style))

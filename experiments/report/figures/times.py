@@ -65,5 +65,5 @@ def time_chart(times: pd.DataFrame, context: str = "", order: Sequence[str] = ()
         axes.set_xlabel("time a move, median and 95th percentile (log scale)")
         columns = {"median": times["median_microseconds"], "95 %": times["p95_microseconds"]}
         for number, (title, values) in enumerate(columns.items(), start=1):
-            column(axes, title, rows, [time_text(each) for each in values], offset=60 * number)
+            column(axes, title, rows, [time_text(value) for value in values], offset=60 * number)
     return figure

@@ -21,8 +21,8 @@ _MOST_POINTS = 16  # of a line that are listed
 
 def standing_title(row: Mapping[Any, Any]) -> str:
     """Return a row of the standings as lines: rating, results and costs, as far as it has them."""
-    about = SimpleNamespace(**({"split": False} | {str(key): row[key] for key in row}))
-    lines = [str(row["agent"]), f"Elo {elo_text(about)}"]
+    standing = SimpleNamespace(**({"split": False} | {str(key): row[key] for key in row}))
+    lines = [str(row["agent"]), f"Elo {elo_text(standing)}"]
     if "wins" in row:
         results = f"W-D-L {row['wins']}-{row['draws']}-{row['losses']}"
         lines.append(
@@ -45,7 +45,7 @@ def points_title(name: object, points: Iterable[tuple[object, str]], by: str) ->
     depth 1: 0.5
     depth 2: 0.7
     """
-    listed = [f"{by} {place}: {value}" for place, value in points]
+    listed = [f"{by} {point}: {value}" for point, value in points]
     return "\n".join([str(name), *(listed if len(listed) <= _MOST_POINTS else [])])
 
 

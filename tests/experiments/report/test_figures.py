@@ -29,7 +29,6 @@ from othello_lab.experiments.report.figures.discs import discs_chart
 from othello_lab.experiments.report.figures.drawing import (
     MINUS,
     ReportFigure,
-    axis_time,
     coloured,
     draw_figures,
     save,
@@ -71,9 +70,9 @@ def standings(names: list[str], bounds: bool = False, equal: bool = False) -> pd
     frame = pd.DataFrame({"agent": names, "elo": elo, "low": elo - width, "high": elo + 2 * width})
     frame = frame.assign(bound="", split=False, games=rng.integers(10, 1_000_000, agents))
     if bounds:
-        for place, sign, rating in ((0, ">", elo.max() + 600), (agents - 1, "<", elo.min() - 600)):
-            frame.loc[place, "bound"] = sign
-            frame.loc[place, ["elo", "low", "high"]] = rating
+        for row, sign, rating in ((0, ">", elo.max() + 600), (agents - 1, "<", elo.min() - 600)):
+            frame.loc[row, "bound"] = sign
+            frame.loc[row, ["elo", "low", "high"]] = rating
     return frame
 
 
@@ -155,8 +154,8 @@ def times(names: list[str], longest: float) -> pd.DataFrame:
 
 def by_colour(names: list[str]) -> pd.DataFrame:
     rows = [
-        (name, side, 0.5 + place / 100, 0.4, 0.9, 20)
-        for place, name in enumerate(names)
+        (name, side, 0.5 + number / 100, 0.4, 0.9, 20)
+        for number, name in enumerate(names)
         for side in ("Black", "White")
     ]
     frame = pd.DataFrame(rows, columns=["agent", "side", "score", "low", "high", "games"])
@@ -280,11 +279,11 @@ def test_pruning_chart_is_labelled(frame: pd.DataFrame) -> None:
     assert figure.get_suptitle() == "a sample of 50 positions, standard"
     assert tick_names(axes.xaxis) == [str(depth) for depth in sorted(set(frame["depth"]))]
     legend = axes.get_legend()
-    told = " ".join(text.get_text() for text in (legend.get_texts() if legend else axes.texts))
+    texts = " ".join(text.get_text() for text in (legend.get_texts() if legend else axes.texts))
     several = frame["evaluation"].nunique() > 2
     for algorithm, evaluation in zip(frame["algorithm"], frame["evaluation"], strict=True):
         alone = algorithm if algorithm == "minimax" else evaluation
-        assert (alone if several else f"{algorithm}, {evaluation}") in told
+        assert (alone if several else f"{algorithm}, {evaluation}") in texts
 
 
 def test_pruning_chart_writes_the_ratios_and_where_minimax_stopped() -> None:
@@ -348,9 +347,9 @@ def test_elo_cost_chart_marks_the_front(names: list[str]) -> None:
     assert len(figure.axes) == (2 if len(names) > 2 else 1)
     named = [*(text for axes in figure.axes for text in axes.texts)]
     named += [text for legend in figure.legends for text in legend.get_texts()]
-    told = {squeezed(text.get_text()): text.get_fontweight() for text in named}
+    weights = {squeezed(text.get_text()): text.get_fontweight() for text in named}
     # The best is the dearest, so all are on the front.
-    assert told == {squeezed(name): "bold" for name in names}
+    assert weights == {squeezed(name): "bold" for name in names}
 
 
 def test_a_bound_is_no_rating_on_the_front() -> None:
@@ -364,17 +363,17 @@ def test_nobody_on_the_front_is_beaten_at_its_cost() -> None:
     rng = np.random.default_rng(1)
     cost, worth = rng.integers(1, 20, 40), rng.integers(1, 20, 40)
     front = set(pareto(cost, worth).tolist())
-    for place in range(40):
-        better = (cost <= cost[place]) & (worth >= worth[place])
-        better &= (cost < cost[place]) | (worth > worth[place])
-        twins = np.flatnonzero((cost == cost[place]) & (worth == worth[place]))
+    for number in range(40):
+        better = (cost <= cost[number]) & (worth >= worth[number])
+        better &= (cost < cost[number]) | (worth > worth[number])
+        twins = np.flatnonzero((cost == cost[number]) & (worth == worth[number]))
         assert better.any() != any(twin in front for twin in twins.tolist())
 
 
 def course_of(names: list[str]) -> pd.DataFrame:
     rows = [
-        (name, ply, 10, place + 0.1 + ply, 0 if place == 1 else 10.0 * ply)
-        for place, name in enumerate(names)
+        (name, ply, 10, number + 0.1 + ply, 0 if number == 1 else 10.0 * ply)
+        for number, name in enumerate(names)
         for ply in range(5, 61)
     ]
     return pd.DataFrame(rows, columns=["agent", "ply", "moves", "microseconds", "nodes"])
@@ -411,11 +410,6 @@ def test_values_chart_has_a_panel_for_each_agent(agents: int) -> None:
     assert panels == names_of(agents)
 
 
-def test_times_at_an_axis() -> None:
-    texts = [axis_time(each).replace("\N{NO-BREAK SPACE}", " ") for each in (0.05, 1, 2500, 3e6)]
-    assert texts == ["50 ns", "1 µs", "2.5 ms", "3 s"]
-
-
 def test_a_win_rate_says_of_how_many_games() -> None:
     two, three = scores(names_of(2)), scores(names_of(3)).fillna(0.5)
     same = pd.DataFrame([[0, 20], [20, 0]], two.index, two.index)
@@ -435,7 +429,7 @@ def columns(facts: pd.DataFrame) -> Iterator[ReportFigure]:
 def test_figures_are_drawn_where_there_are_some(tmp_path: Path) -> None:
     facts = pd.DataFrame({"elo": [1.0, 2.0], "none": [np.nan, np.nan], "nodes": [3.0, np.nan]})
     drawn = draw_figures(columns(facts), tmp_path, files=True)
-    assert [(each.name, each.title) for each in drawn] == [
+    assert [(figure.name, figure.title) for figure in drawn] == [
         *(("elo", "About elo"), ("nodes", "About nodes"))
     ]
     files = {f"{name}.{ending}" for name in ("elo", "nodes") for ending in ("png", "svg")}
@@ -525,7 +519,7 @@ def test_all_figures_of_a_run_come_out(tmp_path: Path) -> None:
             assert round(image.info["dpi"][0]) == 200
         tree = ElementTree.parse(folder / f"{name}.svg")
         assert not list(tree.iter("{http://www.w3.org/2000/svg}script"))
-        told = "".join("".join(tree.getroot().itertext()).split())
-        assert NAMES[0] in told, "the name stands there as it is"
-        assert "nevermoves" in told or name in MOVERS
+        text = "".join("".join(tree.getroot().itertext()).split())
+        assert NAMES[0] in text, "the name stands there as it is"
+        assert "nevermoves" in text or name in MOVERS
         assert f"({name}.png)" in report

@@ -112,7 +112,8 @@ def test_tables_say_which_columns_hold_numbers() -> None:
         "|---|---:|---|---:|---:|---:|",
         f"| {' | '.join(cells)} |",  # nothing in them needs an escape
     ]
-    sides = [each for each in Page(html_of(markdown)).attributes if each[0] in ("class", "style")]
+    attributes = Page(html_of(markdown)).attributes
+    sides = [pair for pair in attributes if pair[0] in ("class", "style")]
     assert sides == [("class", "wide"), *8 * [("style", "text-align:right")]]
 
 
@@ -132,9 +133,9 @@ def test_what_is_typed_is_code_in_its_cell() -> None:
     assert "a|`b`</td>" in html
 
 
-@pytest.mark.parametrize("place", ["![Elo](elo.png)", "[Elo](report.html#figure-elo)"])
-def test_figures_are_embedded_with_their_captions(place: str) -> None:
-    text = f"## Elo\n\n{place}\n\nHow to *read* it.\n\nMore."
+@pytest.mark.parametrize("target", ["![Elo](elo.png)", "[Elo](report.html#figure-elo)"])
+def test_figures_are_embedded_with_their_captions(target: str) -> None:
+    text = f"## Elo\n\n{target}\n\nHow to *read* it.\n\nMore."
     html = html_of(text, {"elo": '<svg role="img"/>'})
     assert Page(html).tags == ["h2", "figure", "svg", "figcaption", "em", "p"]
     assert 'id="figure-elo"' in html
@@ -144,8 +145,8 @@ def test_figures_are_embedded_with_their_captions(place: str) -> None:
 def test_a_page_has_few_figures_open(tmp_path: Path) -> None:
     number = MOST_OPEN + 2
     figures = [
-        Drawing(f"name{place}", f"Title {place}", f"Caption {place}.", f"<svg>{place}</svg>")
-        for place in range(number)
+        Drawing(f"name{row}", f"Title {row}", f"Caption {row}.", f"<svg>{row}</svg>")
+        for row in range(number)
     ]
     text = rendered("figures", figures=figures, page="report.html")
     assert text.count("\n\n## ") + text.startswith("## ") == MOST_OPEN + 1

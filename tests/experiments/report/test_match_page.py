@@ -25,20 +25,20 @@ from othello_lab.experiments.report.games import MOST_PAIRS, game_sample
 
 @pytest.fixture(scope="module")
 def duel(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
-    place = str(tmp_path_factory.mktemp("match"))
-    asked = "judging.disagreements=8", "judging.depth=4", "executor=serial"
-    return match("iago", "disc_count", *asked, games=12, depth=2, results=place)
+    folder = str(tmp_path_factory.mktemp("match"))
+    settings = "judging.disagreements=8", "judging.depth=4", "executor=serial"
+    return match("iago", "disc_count", *settings, games=12, depth=2, results=folder)
 
 
 @pytest.mark.integration
 def test_positions_are_met_by_both_with_these_moves(duel: RunResult) -> None:
     with Record.open(duel.folder) as record:
-        found = disagreements(record, 8, 1, 4)
+        table = disagreements(record, 8, 1, 4)
         names = record.agents()["name"].tolist()
     moves = duel.moves
-    assert 0 < len(found) <= 8
-    assert found["gap"].abs().is_monotonic_decreasing
-    for row in found.to_dict("records"):
+    assert 0 < len(table) <= 8
+    assert table["gap"].abs().is_monotonic_decreasing
+    for row in table.to_dict("records"):
         assert len({row[f"move of {name}"] for name in names}) == 2
         position = Position.from_obf(row["position"])
         for name in names:
@@ -76,7 +76,7 @@ def test_the_page_has_names_and_tables_of_the_two(duel: RunResult) -> None:
     rows = [line.strip("| ").split(" | ") for line in block.splitlines() if line.startswith("| ")]
     counts = {(row[0], row[1]): list(map(int, row[2:5])) for row in rows[1:]}
     assert len(counts) == 4
-    assert all(sum(found) == 6 for found in counts.values())
+    assert all(sum(numbers) == 6 for numbers in counts.values())
     iago = zip(counts["iago", "Black"], counts["iago", "White"], strict=True)
     table = duel.summary.set_index("agent")
     assert [*map(sum, iago)] == table.loc["iago", ["wins", "draws", "losses"]].tolist()
@@ -148,7 +148,7 @@ def check_plies(game: dict[str, Any], row: Any, record: Record, rules: str) -> N
     for ply, (square, flipped, *decided) in enumerate(game["plies"], start=1):
         after = position.play(square)
         changed = (position.black ^ after.black) & (position.white ^ after.white)
-        assert sum(1 << each for each in flipped) == changed
+        assert sum(1 << square for square in flipped) == changed
         assert bool(flipped) == (square != PASS)
         turn = turns.get(ply)
         stated = turn is not None and turn.nodes is not None
@@ -161,11 +161,11 @@ def test_of_many_pairings_those_of_the_best(tmp_path: Path) -> None:
     folder = played(tmp_path, {f"random {n}": RandomAgent() for n in range(12)}, games=2)
     with facts_of(folder) as facts:
         sample, standing = game_sample(facts), facts.standings["agent"].tolist()
-    assert (sample.pairs, sample.all_pairs, sample.each) == (MOST_PAIRS, 66, 1)
+    assert (sample.pairs, sample.all_pairs, sample.most_shown) == (MOST_PAIRS, 66, 1)
     assert not sample.every_pairing
     names = sample.data["agents"]
-    pairings = [each["agents"] for each in sample.data["pairings"]]
-    there = {frozenset(names[agent] for agent in each) for each in pairings}
+    pairings = [pairing["agents"] for pairing in sample.data["pairings"]]
+    there = {frozenset(names[agent] for agent in pairing) for pairing in pairings}
     best = standing[:11]  # 55 pairings; the last one meets five of them
     assert {frozenset((one, other)) for one in best for other in best if one != other} <= there
     assert len(there) == MOST_PAIRS

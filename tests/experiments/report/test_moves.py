@@ -53,11 +53,11 @@ def turns(game: int, black: int) -> list[Any]:
 @pytest.fixture
 def record(tmp_path: Path) -> Iterator[Record]:
     """Six games, ann having Black in those of even numbers, and one whose moves nobody wrote."""
-    about = ("black", 1.0, 2, 33, 31, "finished", "f5", 0, "f5d6")
+    result = ("black", 1.0, 2, 33, 31, "finished", "f5", 0, "f5d6")
     with handmade(tmp_path / "record.sqlite", AGENTS) as made:
         made.write_games(
             PlayedGame(
-                GameRow(game, game // 2, game % 2, 1 - game % 2, *about),
+                GameRow(game, game // 2, game % 2, 1 - game % 2, *result),
                 written(game, game % 2, turns(game, game % 2)) if game < 6 else None,
             )
             for game in range(7)
@@ -90,11 +90,11 @@ def test_nothing_is_read_where_nothing_is_recorded(tmp_path: Path) -> None:
 def test_quantiles_are_values_of_their_group() -> None:
     rng = np.random.default_rng(1)
     groups, numbers = rng.integers(0, 5, 200), rng.normal(size=200)
-    found, counts, ends = quantiles_by(groups, numbers, (0.1, 0.5, 1))
-    for group, count, row in zip(found, counts, ends, strict=True):
-        own = numbers[groups == group]
-        assert count == len(own)
-        expected = np.quantile(own, (0.1, 0.5, 1), method="inverted_cdf")
+    distinct, counts, ends = quantiles_by(groups, numbers, (0.1, 0.5, 1))
+    for group, count, row in zip(distinct, counts, ends, strict=True):
+        group_values = numbers[groups == group]
+        assert count == len(group_values)
+        expected = np.quantile(group_values, (0.1, 0.5, 1), method="inverted_cdf")
         assert row == pytest.approx(expected)
 
 
@@ -134,7 +134,7 @@ def test_no_figure_of_values_is_left_with_one_agent(
     monkeypatch.setattr(figures, "MOST_PANELS", 4)
     names = [f"agent {number}" for number in range(agents)]
     drawn = list(figures.values_figures(facts_with(decided(np.arange(agents)), names)))
-    assert [figure.title for figure in drawn] == [f"Values over the game{each}" for each in places]
+    assert [figure.title for figure in drawn] == [f"Values over the game{part}" for part in places]
     assert [figure.name for figure in drawn] == ["values", "values_2"][: len(places)]
 
 
@@ -144,8 +144,8 @@ def test_agents_with_too_few_moves_are_told() -> None:
     (figure,) = figures.course_figures(facts_with(moves, ["often", "too", "seldom"]))
     assert "fewer than 5 moves" in figure.caption and ": seldom." in figure.caption
     assert set(figure.data["agent"]) == {"often", "too"}
-    (told,) = figures.course_figures(facts_with(decided(np.arange(10) % 2), ["often", "too"]))
-    assert "fewer" not in told.caption
+    (figure,) = figures.course_figures(facts_with(decided(np.arange(10) % 2), ["often", "too"]))
+    assert "fewer" not in figure.caption
 
 
 def test_a_ply_beyond_all_games_is_left_out() -> None:
@@ -222,14 +222,14 @@ def test_intervals_of_ratios_hold_the_truth() -> None:
     """Openings drawn with a known ratio of totals, 0.5: intervals hold it in 95 % of samples."""
     rng = np.random.default_rng(5)
     held = 0
-    about: dict[str, Any] = {"depth": 1, "selective": False, "positions": 1}
-    about |= dict.fromkeys(COUNTS, 0) | {"opening": [str(i) for i in range(40)]}
+    columns: dict[str, Any] = {"depth": 1, "selective": False, "positions": 1}
+    columns |= dict.fromkeys(COUNTS, 0) | {"opening": [str(i) for i in range(40)]}
     for trial in range(60):
         base = rng.gamma(2, 100, 40)
-        own = base * rng.gamma(4, 0.125, 40)
+        nodes = base * rng.gamma(4, 0.125, 40)
         frame = pd.concat(
-            pd.DataFrame(about | {"agent": name} | dict.fromkeys(MEASURES, values))
-            for name, values in (("base", base), ("own", own))
+            pd.DataFrame(columns | {"agent": name} | dict.fromkeys(MEASURES, values))
+            for name, values in (("base", base), ("own", nodes))
         )
         row = compare_searches(frame, "base", trial).set_index("agent").loc["own"]
         held += row["nodes_low"] <= 0.5 <= row["nodes_high"]
@@ -237,10 +237,10 @@ def test_intervals_of_ratios_hold_the_truth() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "told"), [(Limits(), True), (Limits(nodes=99), False), (Limits(depth=1), False)]
+    ("limits", "is_shown"), [(Limits(), True), (Limits(nodes=99), False), (Limits(depth=1), False)]
 )
 def test_searches_are_compared_where_their_depth_alone_settles_what_they_cost(
-    recorded_searches: Path, limits: Limits, told: bool
+    recorded_searches: Path, limits: Limits, is_shown: bool
 ) -> None:
     with facts_of(recorded_searches) as facts:
         two = {
@@ -249,7 +249,7 @@ def test_searches_are_compared_where_their_depth_alone_settles_what_they_cost(
         }
         plan = replace(facts.plan, limits=limits, agents=two)
         costs = RunFacts(facts.record, plan).costs
-    assert (costs is not None) == told
+    assert (costs is not None) == is_shown
 
 
 def test_single_games_are_the_first_plies_of_one_game_an_opening(result: RunResult) -> None:

@@ -64,9 +64,9 @@ def test_paips_table_of_orderings_comes_out_to_the_last_digit() -> None:
         for name, counts in measure.items():
             agent = plan.agents[name]
             assert isinstance(agent, AlphaBeta)
-            found = [agent.search(position) for position, _ in plies]
-            assert [getattr(each.stats, which) for each in found] == counts, (name, which)
-            assert [each.move for each in found] == [move for _, move in plies]
+            decisions = [agent.search(position) for position, _ in plies]
+            assert [getattr(made.stats, which) for made in decisions] == counts, (name, which)
+            assert [decision.move for decision in decisions] == [move for _, move in plies]
             means.append(round(sum(counts) / len(counts)))
     assert means == [24743, 20003, 15627, 18777, 20004, 11737]  # as in the book
 

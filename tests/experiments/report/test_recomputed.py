@@ -37,10 +37,10 @@ def with_results(folder: Path, lead: Sequence[int | None], exchanged: bool) -> N
     statements = ["update games set black = white, white = black"] * exchanged
     for game, discs in enumerate(lead):
         sign = np.sign(2 * (game % 2) - 1 if discs is None else discs)
-        about = f"result = '{['draw', 'black', 'white'][sign]}', black_points = {(sign + 1) / 2}"
-        about += f", disc_difference = {'null' if discs is None else discs}"
-        about += ", end_reason = 'time exceeded'" if discs is None else ""
-        statements.append(f"update games set {about} where game = {game}")
+        changes = f"result = '{['draw', 'black', 'white'][sign]}', black_points = {(sign + 1) / 2}"
+        changes += f", disc_difference = {'null' if discs is None else discs}"
+        changes += ", end_reason = 'time exceeded'" if discs is None else ""
+        statements.append(f"update games set {changes} where game = {game}")
     changed(folder, *statements)
 
 
@@ -69,21 +69,23 @@ def wdl(rows: pd.DataFrame) -> str:
 
 def check_match(row: Row, seats: pd.DataFrame) -> None:
     mine = (seats["agent"] == row["agent"]) & (seats["opponent"] == row["opponent"])
-    own = seats[mine & seats["whole"]].sort_values(["pair", "colour"])
-    score = own["points"].mean()
-    assert score > 0.5 or (score == 0.5 and not own[own["fair"]]["discs"].sum() < 0)
+    views = seats[mine & seats["whole"]].sort_values(["pair", "colour"])
+    score = views["points"].mean()
+    assert score > 0.5 or (score == 0.5 and not views[views["fair"]]["discs"].sum() < 0)
     pairs = (
-        own[own["fair"]].groupby("pair")[["points", "discs", "opening", "transcript"]].agg(tuple)
+        views[views["fair"]]
+        .groupby("pair")[["points", "discs", "opening", "transcript"]]
+        .agg(tuple)
     )
     pairs = pairs[~pairs[["opening", "transcript"]].duplicated()]
     points = 2 * pairs["points"].map(sum)
     discs = pairs["discs"].map(np.mean).mean() if len(pairs) else np.nan
-    ends = own["end_reason"].value_counts()
+    ends = views["end_reason"].value_counts()
     expected = {
-        "games": f"{len(own)}",
-        "W-D-L": wdl(own),
-        "as Black": wdl(own[own["colour"] == "black"]),
-        "as White": wdl(own[own["colour"] == "white"]),
+        "games": f"{len(views)}",
+        "W-D-L": wdl(views),
+        "as Black": wdl(views[views["colour"] == "black"]),
+        "as White": wdl(views[views["colour"] == "white"]),
         "score %": f"{100 * score:.1f}",
         "pairs": f"{len(pairs)}",
         "pairs by points": "-".join(f"{(points == half).sum()}" for half in range(5)),
@@ -91,9 +93,9 @@ def check_match(row: Row, seats: pd.DataFrame) -> None:
         "ends": "finished" if len(ends) == 1 and "finished" in ends else
         ", ".join(f"{reason} {count}" for reason, count in ends.items()),
     }  # fmt: skip
-    found = row | {"discs [95 %]": row["discs [95 %]"].split(" ")[0]}
-    assert {name: found[name] for name in expected if name in found} == {
-        name: value for name, value in expected.items() if name in found
+    shown = row | {"discs [95 %]": row["discs [95 %]"].split(" ")[0]}
+    assert {name: shown[name] for name in expected if name in shown} == {
+        name: value for name, value in expected.items() if name in shown
     }
     share = points.sum() / 4 / max(1, len(pairs))
     if re.match(r"[+-]\d", row["Elo [95 %]"]):
@@ -104,11 +106,11 @@ def check_match(row: Row, seats: pd.DataFrame) -> None:
 
 def check_standings(rows: Sequence[Row], seats: pd.DataFrame) -> None:
     for row in rows:
-        own = seats[seats["agent"] == row["agent"]]
-        discs = own["discs"].mean()
-        assert row["games"] == f"{len(own)}"
-        assert "-".join(row[name] for name in ("wins", "draws", "losses")) == wdl(own)
-        assert row["score %"] == f"{100 * own['points'].mean():.1f}"
+        games = seats[seats["agent"] == row["agent"]]
+        discs = games["discs"].mean()
+        assert row["games"] == f"{len(games)}"
+        assert "-".join(row[name] for name in ("wins", "draws", "losses")) == wdl(games)
+        assert row["score %"] == f"{100 * games['points'].mean():.1f}"
         assert row["discs"] == ("-" if np.isnan(discs) else f"{discs:+z.1f}")
     if (seats["end_reason"] != "finished").any():
         scores = [float(row["score %"]) for row in rows]
@@ -117,14 +119,14 @@ def check_standings(rows: Sequence[Row], seats: pd.DataFrame) -> None:
 
 def check_others(tables: dict[str, list[Row]], seats: pd.DataFrame) -> None:
     for row in tables.get("By colour", []):
-        own = seats[(seats["agent"] == row["agent"]) & (seats["colour"] == row["as"].lower())]
-        assert "-".join(row[name] for name in ("wins", "draws", "losses")) == wdl(own)
-        assert row["score % [95 %]"].split()[0] == f"{100 * own['points'].mean():.1f}"
+        games = seats[(seats["agent"] == row["agent"]) & (seats["colour"] == row["as"].lower())]
+        assert "-".join(row[name] for name in ("wins", "draws", "losses")) == wdl(games)
+        assert row["score % [95 %]"].split()[0] == f"{100 * games['points'].mean():.1f}"
     for row in tables.get("Crosstable", []):
         for other in tables["Crosstable"]:
             met = (seats["agent"] == row["agent"]) & (seats["opponent"] == other["agent"])
-            told = row[other["place"]].split("/")[0].replace("½", ".5")
-            assert float(told or 0) == seats[met]["points"].sum()
+            points = row[other["place"]].split("/")[0].replace("½", ".5")
+            assert float(points or 0) == seats[met]["points"].sum()
     for row in tables.get("How games ended", []):
         ended = seats[seats["end_reason"] == row["end"]]
         lost = ended[(ended["agent"] == row["lost by"]) & (ended["points"] == 0)]
@@ -167,7 +169,7 @@ def check_run(folder: Path) -> None:
         check_match(row, seats)
         same = csv[(csv["agent"] == row["agent"]) & (csv["opponent"] == row["opponent"])]
         for name, part in (("W-D-L", ""), ("as Black", "black_"), ("as White", "white_")):
-            counts = same[[f"{part}{each}" for each in ("wins", "draws", "losses")]]
+            counts = same[[f"{part}{result}" for result in ("wins", "draws", "losses")]]
             assert row[name] == "-".join(map(str, *counts.to_numpy()))
         if len(csv) == 1:
             for name in ("games", "W-D-L", "as Black", "as White", "score %", "pairs by points"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 import re
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -29,6 +30,7 @@ from othello_lab.experiments.pairing.match_of_two import SequentialMatch
 from othello_lab.experiments.record.provenance import COMMIT, PACKAGES
 from othello_lab.experiments.report import progress
 from othello_lab.experiments.report.citing import bibtex, pinned
+from othello_lab.experiments.report.figures.drawing import axis_time
 from othello_lab.experiments.report.findings import FEW, repeated
 from othello_lab.experiments.report.progress import Tally, progress_bar
 from othello_lab.experiments.report.tables import (
@@ -37,6 +39,7 @@ from othello_lab.experiments.report.tables import (
     matches_table,
     result_table,
     standings_tables,
+    time_text,
 )
 from othello_lab.experiments.results.listing import list_command
 from othello_lab.experiments.statistics.sequential import Sprt
@@ -55,7 +58,7 @@ def test_two_agents_without_chance_and_one_opening(tmp_path: Path) -> None:
     report = (result.folder / "report.md").read_text(encoding="utf-8")
     (row,) = pd.read_csv(result.folder / "matches.csv").itertuples()
     assert (row.games, row.distinct_games, row.all_pairs, row.pairs) == (20, 2, 10, 1)
-    assert all("only 1 of their 10 pairs" in told for told in (printed, report))
+    assert all("only 1 of their 10 pairs" in text for text in (printed, report))
     assert "| distinct games | 2," in report
     assert "| independent results | 1 opening, with up to 1 distinct pair" in report
     assert "no interval can be given" in report or row.bound or row.split
@@ -90,11 +93,11 @@ def test_what_a_narrow_terminal_leaves_out_is_said(width: int, named: RunResult)
     console.print(shown)
     printed = " ".join(console.export_text().split())
     headings = [str(column.header) for column in shown.columns]
-    there = {each.replace("\n/", "/").replace("\n", " ") for each in headings}
+    there = {heading.replace("\n/", "/").replace("\n", " ") for heading in headings}
     assert {"agent", "score %", "Elo [95 %]"} <= there
-    told = printed.partition("no room here for ")[2].removesuffix(": see the report")
-    assert set(told.split(", ")) - {""} == set(COLUMNS) - there
-    assert bool(told) == (width < 200)
+    missing = printed.partition("no room here for ")[2].removesuffix(": see the report")
+    assert set(missing.split(", ")) - {""} == set(COLUMNS) - there
+    assert bool(missing) == (width < 200)
     assert width < 200 or all(name in printed for name in NAMES)
 
 
@@ -108,7 +111,7 @@ def test_no_table_breaks_a_number(width: int, named: RunResult) -> None:
         console.print(table)
     printed = console.export_text()
     for table in tables:
-        for column in (each for each in table.columns if each.justify == "right"):
+        for column in (column for column in table.columns if column.justify == "right"):
             assert all(f" {cell} " in printed for cell in column.cells)
     assert all(f" {count} " in printed for count in counts)
     assert max(map(len, printed.splitlines())) <= width
@@ -182,17 +185,17 @@ def test_the_outcome_of_a_sequential_test_is_told() -> None:
         assert words in accepted
     undecided = test.outcome([0, 0, 1, 0, 0])
     assert "no decision" in undecided and "1 pair;" in undecided
-    told = SequentialMatch(0, 10).outcome(["ann", "bob"], *[np.array([[[0] * 5, counts]])] * 2)
-    assert accepted in told and "ann above bob" in told and "+25 [11, 39]" in told
+    outcome = SequentialMatch(0, 10).outcome(["ann", "bob"], *[np.array([[[0] * 5, counts]])] * 2)
+    assert accepted in outcome and "ann above bob" in outcome and "+25 [11, 39]" in outcome
 
 
 def test_agents_are_described_by_what_sets_them_apart() -> None:
     settings = read(["agents=search_family", "agents.minimax.compiled=false"]).settings.agents
-    told = described(settings)
-    assert told["minimax"] == "Minimax, depth 4, evaluation SquareWeights, compiled False"
-    assert told["ab_none"].endswith("evaluation SquareWeights, ordering none, compiled True")
-    assert "table_mb 16, etc True, iterative True" in told["mtdf_table"]
-    assert "endgame" not in "".join(told.values())  # everybody has it as it is by default
+    texts = described(settings)
+    assert texts["minimax"] == "Minimax, depth 4, evaluation SquareWeights, compiled False"
+    assert texts["ab_none"].endswith("evaluation SquareWeights, ordering none, compiled True")
+    assert "table_mb 16, etc True, iterative True" in texts["mtdf_table"]
+    assert "endgame" not in "".join(texts.values())  # everybody has it as it is by default
     weights = read(["agents=heuristics"]).settings.agents
     assert "weights corners 25 mobility 8 stable_discs 12" in described(weights)["composite"]
     learned = read(["agents=learned"]).settings.agents
@@ -201,13 +204,22 @@ def test_agents_are_described_by_what_sets_them_apart() -> None:
     assert described(program) == {"mine": "Mine, depth 3"}
 
 
-@pytest.mark.parametrize(
-    ("nodes", "text"),
-    [(math.nan, "-"), (0, "-"), (999, "999"), (1000, "1 k"), (1_250_000, "1.2 M")],
-)
-def test_nodes_a_second_in_few_digits(nodes: float, text: str) -> None:
-    told = COLUMNS["nodes/s"](SimpleNamespace(nodes_per_second=nodes))
-    assert told.replace("\N{NO-BREAK SPACE}", " ") == text
+def nodes_text(nodes: float) -> str:
+    return COLUMNS["nodes/s"](SimpleNamespace(nodes_per_second=nodes))
+
+
+FEW_DIGITS = {
+    nodes_text: {math.nan: "-", 0: "-", 999: "999", 1000: "1 k", 1_250_000: "1.2 M"},
+    axis_time: {0.05: "50 ns", 1: "1 µs", 2500: "2.5 ms", 3e6: "3 s"},
+    time_text: {math.nan: "-", 0: "< 1 µs", 7: "7 µs", 999: "999 µs", 1250: "1.25 ms"}
+    | {999_999: "1 s", 61e6: "61 s", 1234e6: "1,234 s"},
+}
+
+
+@pytest.mark.parametrize("write", FEW_DIGITS)
+def test_numbers_are_written_in_few_digits(write: Callable[[float], str]) -> None:
+    for number, text in FEW_DIGITS[write].items():
+        assert write(number).replace("\N{NO-BREAK SPACE}", " ") == text
 
 
 def test_wins_draws_and_losses_are_counted() -> None:
@@ -284,8 +296,8 @@ def test_tables_and_reference_of_a_run(recorded_duel: Path) -> None:
 
 
 def test_a_foreign_record_puts_no_command_into_the_report() -> None:
-    told = pinned({DISTRIBUTION: "0; touch a", COMMIT: "$(touch b)", "numpy": "2`touch c`"})
-    assert "touch" not in told
+    commands = pinned({DISTRIBUTION: "0; touch a", COMMIT: "$(touch b)", "numpy": "2`touch c`"})
+    assert "touch" not in commands
 
 
 def test_a_reference_has_no_sign_that_latex_reads() -> None:

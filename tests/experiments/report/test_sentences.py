@@ -26,7 +26,7 @@ from othello_lab.experiments.report.facts import RunFacts
 from othello_lab.experiments.report.findings import findings
 from othello_lab.experiments.report.tables import limits_in_words
 from othello_lab.experiments.sweep.trend import trends
-from othello_lab.play.game import counts_told
+from othello_lab.play.game import counts_in_words
 
 WON: Pair = (0, 1, 20, 10)
 HALF: Pair = (0, 1, 20, 0)
@@ -159,8 +159,8 @@ def sweep(*rows: tuple[int, str, float, str], **more: Any) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=["run", "agent", "elo", "bound"])
     table["split"] = table["bound"] == "split"
     table["bound"] = table["bound"].replace("split", "")
-    about = {"reference": "random", "question": "match", "alike": False, "part": 0}
-    return table.assign(low=table["elo"] - 9, high=table["elo"] + 9, **about | more)
+    row = {"reference": "random", "question": "match", "alike": False, "part": 0}
+    return table.assign(low=table["elo"] - 9, high=table["elo"] + 9, **row | more)
 
 
 def numbers(*leads: tuple[float, str], **more: Any) -> pd.DataFrame:
@@ -206,13 +206,13 @@ def test_a_sweep_says_what_its_runs_show(
     name: str, table: pd.DataFrame, template: str, untrue: str
 ) -> None:
     runs = [(value, run) for run, value in enumerate("159"[: table["run"].nunique()])]
-    told = "\n".join(trends(table, runs, name, ordered=name == "depth"))
-    assert re.search(template, told), told
-    assert not re.search(untrue, told), told
+    text = "\n".join(trends(table, runs, name, ordered=name == "depth"))
+    assert re.search(template, text), text
+    assert not re.search(untrue, text), text
 
 
 @pytest.mark.parametrize(
-    ("counts", "told"),
+    ("counts", "words"),
     [
         ({"nodes": 1234}, ["1,234 game states examined"]),
         ({"nodes": 9, "evaluations": 8}, ["9 game states examined", "8 evaluations"]),
@@ -221,8 +221,8 @@ def test_a_sweep_says_what_its_runs_show(
         ({}, []),
     ],
 )
-def test_an_agent_is_told_with_what_it_counts_alone(counts: Any, told: list[str]) -> None:
-    assert counts_told(SearchStats(**counts)) == told
+def test_an_agent_is_told_with_what_it_counts_alone(counts: Any, words: list[str]) -> None:
+    assert counts_in_words(SearchStats(**counts)) == words
 
 
 # ------------------------------------------------------------------ remarks, forfeits, tournaments
@@ -266,13 +266,13 @@ def test_searches_that_end_long_before_the_limit_on_time_are_told(
     timed: Path, tmp_path: Path, limits: Limits, spent: float, waited: float, share: str
 ) -> None:
     edit = MILLISECONDS.format(spent + waited, waited)
-    told = remarks(copied(timed, tmp_path), f"{edit}, cpu_nanoseconds = 5e5 * {spent}", limits)
-    assert f"iterative used {share}" in told if share else "iterative used" not in told
-    assert "(depth 1)" in told or not share
+    sentences = remarks(copied(timed, tmp_path), f"{edit}, cpu_nanoseconds = 5e5 * {spent}", limits)
+    assert f"iterative used {share}" in sentences if share else "iterative used" not in sentences
+    assert "(depth 1)" in sentences or not share
 
 
 @pytest.mark.parametrize(
-    ("edit", "told"),
+    ("edit", "expected"),
     [
         ("update moves set nanoseconds = 1000, cpu_nanoseconds = 500", "50 % of"),
         ("update moves set nanoseconds = 1000, cpu_nanoseconds = 990", ""),
@@ -280,11 +280,11 @@ def test_searches_that_end_long_before_the_limit_on_time_are_told(
     ],
 )
 def test_little_processor_time_for_much_thinking_is_told(
-    timed: Path, tmp_path: Path, edit: str, told: str
+    timed: Path, tmp_path: Path, edit: str, expected: str
 ) -> None:
-    found = remarks(copied(timed, tmp_path), edit)
-    assert ("oversubscribed" in found) == bool(told) and told in found
-    assert "isolation=none" in found
+    sentences = remarks(copied(timed, tmp_path), edit)
+    assert ("oversubscribed" in sentences) == bool(expected) and expected in sentences
+    assert "isolation=none" in sentences
 
 
 @pytest.mark.parametrize(("plies", "moves"), [(20, "iterative"), (0, "")])
@@ -293,9 +293,9 @@ def test_moves_that_stand_though_late_by_the_wall_clock_are_counted(
 ) -> None:
     folder = copied(timed, tmp_path)
     late = f"update moves set late = (agent = 0 and ply < {plies} and game = 0)"
-    found = remarks(folder, late)
+    sentences = remarks(folder, late)
     ((count,),) = query(folder, "select count(*) from moves where late = 1")
-    assert (f": iterative {count}." in found) == bool(moves) == bool(count)
+    assert (f": iterative {count}." in sentences) == bool(moves) == bool(count)
 
 
 def test_limits_in_words() -> None:

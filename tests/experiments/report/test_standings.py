@@ -27,7 +27,6 @@ from othello_lab.experiments.report.standings import (
     standings,
 )
 from othello_lab.experiments.report.strategies import strategies
-from othello_lab.experiments.report.tables import time_text
 from othello_lab.experiments.report.two_agents import match_sections
 from othello_lab.experiments.statistics.intervals import points_interval
 from othello_lab.experiments.statistics.match import match_statistics
@@ -58,8 +57,8 @@ def add_pair(
     for number, game in enumerate(filter(None, (one, other)), begun):
         points, difference, reason, transcript = game
         winner = {0: "white", 0.5: "draw", 1: "black"}[points]
-        about = winner, points, difference, 0, 0, reason, opening, 0, transcript
-        rows.append(PlayedGame(GameRow(number, begun, *seats, *about), None))
+        result = winner, points, difference, 0, 0, reason, opening, 0, transcript
+        rows.append(PlayedGame(GameRow(number, begun, *seats, *result), None))
         seats.reverse()
     record.write_games(rows)
 
@@ -71,14 +70,14 @@ def test_a_match_is_seen_from_one_agent(record: Record) -> None:
     add_pair(record, "bob", "ann", result(2, "e"), (0.0, None, "time exceeded", "f"))
     (row,) = matches(record, winners=False).itertuples()
     assert (row.agent, row.opponent, row.games) == ("ann", "bob", 6)
-    for found, expected in (
+    for computed, expected in (
         ((row.wins, row.draws, row.losses), (2, 1, 3)),
         ((row.black_wins, row.black_draws, row.black_losses), (1, 1, 1)),
         ((row.white_wins, row.white_draws, row.white_losses), (1, 0, 2)),
         ((row.LL, row.LD, row.DD_WL, row.WD, row.WW), (0, 1, 0, 0, 1)),
         ((row.all_pairs, row.pairs, row.distinct_games, row.openings), (2, 2, 6, 1)),
     ):
-        assert found == expected
+        assert computed == expected
     assert row.score == pytest.approx(2.5 / 6)
     assert row.ends == "finished 5, time exceeded 1"
     means = np.array([6, -3])
@@ -122,11 +121,11 @@ def test_scores_by_opening_tell_colours(record: Record) -> None:
         add_pair(record, "cid", "dan", result(-2, "a"), result(4, "b"), opening)  # none
     for first, second in (("ann", "cid"), ("ann", "dan"), ("bob", "cid"), ("bob", "dan")):
         add_pair(record, first, second, result(-8, "c"), result(-2, "d"), "f5")  # 0 and 1
-    found = scores_by_colour(record, AGENTS)
-    assert found["games"].tolist() == [4] * 8
-    assert found["score"].tolist() == [2 / 4, 3 / 4, 1 / 4, 2 / 4, 0, 2 / 4, 2 / 4, 1]
+    table = scores_by_colour(record, AGENTS)
+    assert table["games"].tolist() == [4] * 8
+    assert table["score"].tolist() == [2 / 4, 3 / 4, 1 / 4, 2 / 4, 0, 2 / 4, 2 / 4, 1]
     ann = points_interval(np.array([0.5, 2.5]), np.array([1, 3]), np.array([1, 1]))
-    assert found.loc[1, ["score", "low", "high"]].tolist() == [*ann]
+    assert table.loc[1, ["score", "low", "high"]].tolist() == [*ann]
     listed = scores_from(record).set_index(["opening", "agent"])["score"]
     assert listed.loc["e6"].tolist() == [0.75, 0.25, 0, 1]
     assert listed.loc["f5"].tolist() == pytest.approx([3.5 / 6, 2.5 / 6, 2 / 6, 4 / 6])
@@ -137,8 +136,8 @@ def test_one_number_has_one_interval_wherever_it_is_shown(tmp_path: Path) -> Non
     pairs = [(0, 1, 6, -2), (0, 1, 8, 4), (0, 1, 2, -8), (0, 1, 4, 2), (0, 1, 6, 2)] * 6
     words = "agents=duel agent@first=weighted agent@second=greedy schedule=sprt schedule.elo1=60"
     with handmade_run(tmp_path / "record.sqlite", words, pairs) as facts:
-        (told, *_), (row,) = lead(facts), facts.matches.itertuples()
-        value, low, high = map(int, re.findall(r"\+(\d+) \[(-?\d+), (-?\d+)\]", told)[0])
+        (sentence, *_), (row,) = lead(facts), facts.matches.itertuples()
+        value, low, high = map(int, re.findall(r"\+(\d+) \[(-?\d+), (-?\d+)\]", sentence)[0])
         ends = (row.elo, row.elo_low, row.elo_high)
         assert [*map(round, ends)] == [value, low, high]
         assert np.isnan([row.nelo, row.los]).all()  # as for a number of games settled beforehand
@@ -236,15 +235,6 @@ def test_without_processor_times_speed_is_by_the_wall_clock(record: Record) -> N
     assert table.loc["ann", "nodes_per_second"] == pytest.approx(1e7)
 
 
-@pytest.mark.parametrize(
-    ("microseconds", "text"),
-    [(0, "< 1 µs"), (7, "7 µs"), (999, "999 µs"), (1250, "1.25 ms"), (999_999, "1 s"),
-     (61e6, "61 s"), (1234e6, "1,234 s"), (np.nan, "-")],
-)  # fmt: skip
-def test_times_in_words(microseconds: float, text: str) -> None:
-    assert time_text(microseconds).replace("\N{NO-BREAK SPACE}", " ") == text
-
-
 def test_parts_that_never_met_are_rated_apart(record: Record) -> None:
     for number in range(10):
         add_pair(record, "ann", "cid", result(10, f"a{number}"), result(4 - number, f"b{number}"))
@@ -288,8 +278,8 @@ def add(record: Record, *games: Moves, opening: str = "f5", ends: Sequence[str] 
     for number, (black, white, transcript) in enumerate(games):
         pair = pairs.setdefault(frozenset((black, white)), begun + number)
         end = ends[number] if ends else "finished"
-        about = "draw", 0.5, 0, 32, 32, end, opening, 0, opening + transcript
-        rows.append(PlayedGame(GameRow(begun + number, pair, black, white, *about), None))
+        result = "draw", 0.5, 0, 32, 32, end, opening, 0, opening + transcript
+        rows.append(PlayedGame(GameRow(begun + number, pair, black, white, *result), None))
     record.write_games(rows)
 
 

@@ -66,7 +66,7 @@ def test_every_colour_in_a_page_is_a_variable_with_two_values(drawing: str) -> N
     style = (Path(page.__file__).parent / "templates" / "style.css").read_text(encoding="utf-8")
     dark = style[style.index("prefers-color-scheme") :]
     for used in set(re.findall(r"var\((--[\w-]+)\)", drawing)):
-        declared = [f"{used}:" in each.replace(": ", ":") for each in stylesheet()]
+        declared = [f"{used}:" in sheet.replace(": ", ":") for sheet in stylesheet()]
         assert all(declared) or f"{used}: " in dark, used
 
 
@@ -107,7 +107,7 @@ def test_a_scale_begins_and_ends_differently_and_fades_into_its_page(name: str) 
         shades = scale(name, dark)
         assert len(set(shades)) == LEVELS
         quiet = shades[LEVELS // 2 if name == DIVERGING else 0]
-        light = sum(int(quiet[place : place + 2], 16) for place in (1, 3, 5)) / 3
+        light = sum(int(quiet[digit : digit + 2], 16) for digit in (1, 3, 5)) / 3
         assert light < 60 if dark else light > 190
 
 

@@ -27,8 +27,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture
 def page(house: Server) -> Iterator[Page]:
     """A line to the server, greeted."""
-    with house.page() as found:
-        yield found
+    with house.page() as page:
+        yield page
 
 
 @pytest.fixture

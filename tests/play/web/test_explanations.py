@@ -60,8 +60,8 @@ def ask(thinkers: AgentProcesses) -> Ask:
         thinkers.rules = game.start.ruleset
         if "player" in options:
             options["player"] = player_data(options["player"])
-        found: Data = json.loads(json.dumps(question(thinkers, game, options), allow_nan=False))
-        return found
+        answer: Data = json.loads(json.dumps(question(thinkers, game, options), allow_nan=False))
+        return answer
 
     return answer
 
@@ -77,7 +77,7 @@ def rows(answer: Data) -> list[Data]:
 def positions(random_game: RandomGame) -> list[tuple[Position, str]]:
     """Positions with a heuristic each; in one of them the mover has to pass."""
     games = (random_game("mini4", seed) for seed in range(300))
-    passing = next(each for game in games for each in game if each.must_pass)
+    passing = next(position for game in games for position in game if position.must_pass)
     return [
         (random_game("standard", 3)[22], "square_weights"),
         (random_game("mini4", 5)[3], "disc_count"),
@@ -105,24 +105,24 @@ def test_a_tree_counts_what_the_compiled_search_counts(
         assert isinstance(engine, SearchAgent)
         assert engine.compiled
         decision = engine.search(position)
-        found = rows(answer)
+        table = rows(answer)
         looks = itertools.chain.from_iterable(answer["looks"].values())
         counted = {
-            "nodes": len(found),
-            "leaves": sum(node["kind"] in "eg" for node in found),
-            "evaluations": sum(node["kind"] == "e" for node in found)
+            "nodes": len(table),
+            "leaves": sum(node["kind"] in "eg" for node in table),
+            "evaluations": sum(node["kind"] == "e" for node in table)
             + sum(counted for _, _, counted in looks),
             "cutoffs": len(answer["cuts"]),
         }
         assert counted == answer["counts"]
         assert {name: answer["engine"][name] for name in counted} == counted
         assert counted == {name: getattr(decision.stats, name) for name in counted}
-        assert answer["value"] == answer["engine"]["value"] == decision.value == found[0]["value"]
+        assert answer["value"] == answer["engine"]["value"] == decision.value == table[0]["value"]
         assert answer["pv"] == list(map(square_name, decision.pv))
-        assert [found[number]["move"] for number in answer["line"]] == [None, *answer["pv"]]
+        assert [table[number]["move"] for number in answer["line"]] == [None, *answer["pv"]]
         check_lines(engine, position)
         for number in answer["line"]:  # of several searches of a move the last one counts
-            assert found[number]["kind"] in "eg="
+            assert table[number]["kind"] in "eg="
 
 
 def replayed(answer: Data, position: Position) -> list[Position]:
@@ -130,7 +130,7 @@ def replayed(answer: Data, position: Position) -> list[Position]:
     turn = {"black": "X", "white": "O"}[answer["to_move"]]
     assert f"{answer['board']} {turn}" == position.to_obf()
     line: list[Position] = []
-    found = []
+    values_seen = []
     for node in rows(answer):
         del line[node["ply"] :]
         if node["move"] is None:
@@ -140,8 +140,8 @@ def replayed(answer: Data, position: Position) -> list[Position]:
             line.append(before.play(PASS if node["move"] == "--" else node["move"]))
             flipped = map(parse_square, split_transcript(node["flips"]))
             assert sum(1 << square for square in flipped) == before.opponent & ~line[-1].mover
-        found.append(line[-1])
-    return found
+        values_seen.append(line[-1])
+    return values_seen
 
 
 def test_each_value_follows_from_those_below(ask: Ask, random_game: RandomGame) -> None:
@@ -150,13 +150,13 @@ def test_each_value_follows_from_those_below(ask: Ask, random_game: RandomGame) 
     position = random_game("standard", 3)[22]
     who = agent("alphabeta", ordering="sorted+killer", depth=4)
     answer = ask(explanations.tree, position, player=who)
-    found = rows(answer)
+    table = rows(answer)
     positions = replayed(answer, position)
     evaluation = load_evaluation("square_weights")
     low, high = -(1 << 40), 1 << 40
-    for number, node in enumerate(found):
+    for number, node in enumerate(table):
         below = []
-        for other in itertools.islice(found, number + 1, None):
+        for other in itertools.islice(table, number + 1, None):
             if other["ply"] <= node["ply"]:
                 break
             if other["ply"] == node["ply"] + 1:
@@ -210,12 +210,12 @@ def test_a_tree_too_large_says_which_depth_would_do(
         who = agent("minimax", depth=depth)
         return ask(explanations.tree, Position.start(), player=who)
 
-    for most, depth, told in (
+    for most, depth, words in (
         (100, 4, r"depth 4 has 317 .*at most 100.*; depth 3 .* 73$"),
         (3, 1, r"\(at most 3\)$"),
     ):
         monkeypatch.setattr(explanations, "MOST_NODES", most)
-        with pytest.raises(ConfigError, match=told):
+        with pytest.raises(ConfigError, match=words):
             tree(depth)
     monkeypatch.setattr(explanations, "MOST_NODES", 73)
     assert tree(3)["counts"]["nodes"] == 73
@@ -233,19 +233,19 @@ def test_parts_are_those_of_agents_evaluate(name: str, ask: Ask, random_game: Ra
         assert answer["now"]["value"] == evaluation(position)
         terms = {part["name"]: part["value"] for part in answer["now"]["parts"]}
         assert terms == evaluation.parts(position)
-        assert {each["move"] for each in answer["moves"]} == set(position.legal_moves())
-        values = [each["value"] for each in answer["moves"]]
+        assert {row["move"] for row in answer["moves"]} == set(position.legal_moves())
+        values = [row["value"] for row in answer["moves"]]
         assert values == sorted(values, reverse=True)
-        for each in answer["moves"]:
-            after = position.play(each["move"])
+        for row in answer["moves"]:
+            after = position.play(row["move"])
             if after.is_over:
-                assert each["value"] == -after.disc_difference * FINAL_UNIT
-                assert each["parts"] == []
+                assert row["value"] == -after.disc_difference * FINAL_UNIT
+                assert row["parts"] == []
             else:
-                assert each["value"] == -evaluation(after)
-                if each["parts"]:
-                    total = sum(part["value"] for part in each["parts"])
-                    assert abs(total + each["value"]) <= 0.5
+                assert row["value"] == -evaluation(after)
+                if row["parts"]:
+                    total = sum(part["value"] for part in row["parts"])
+                    assert abs(total + row["value"]) <= 0.5
 
 
 def test_values_of_all_moves(ask: Ask, random_game: RandomGame) -> None:
@@ -253,12 +253,12 @@ def test_values_of_all_moves(ask: Ask, random_game: RandomGame) -> None:
     answer = ask(explanations.values, position, player=agent("alphabeta"))
     engine = build_agent(load("agent", "minimax") | FILL, "minimax")
     assert isinstance(engine, SearchAgent)
-    assert {each["move"] for each in answer["moves"]} == set(position.legal_moves())
-    for each in answer["moves"]:
-        reply = engine.search(position.play(each["move"]), 2)
-        assert each["value"] == -(reply.value or 0)
-        assert each["line"] == [each["move"], *map(square_name, reply.pv)]
-        assert each["nodes"] > 0
+    assert {row["move"] for row in answer["moves"]} == set(position.legal_moves())
+    for row in answer["moves"]:
+        reply = engine.search(position.play(row["move"]), 2)
+        assert row["value"] == -(reply.value or 0)
+        assert row["line"] == [row["move"], *map(square_name, reply.pv)]
+        assert row["nodes"] > 0
     assert answer["moves"][0]["value"] == engine.search(position).value
     assert "alphabeta depth=3" in answer["by"]
 
@@ -291,10 +291,10 @@ def test_the_best_value_is_that_of_what_the_agent_plays(
         if position.moves:
             every = ask(explanations.values, position, player=who)["moves"]
             (best,) = hints(thinkers, who, GameState(position), 1)
-            assert {each["move"] for each in every} == set(position.legal_moves())
+            assert {row["move"] for row in every} == set(position.legal_moves())
             assert every[0]["value"] == best.value
-            found = [each["move"] for each in every if each["value"] == best.value]
-            assert square_name(best.move) in found
+            best_moves = [row["move"] for row in every if row["value"] == best.value]
+            assert square_name(best.move) in best_moves
 
 
 def test_the_only_move_and_a_forced_pass_have_their_answers(
@@ -302,12 +302,12 @@ def test_the_only_move_and_a_forced_pass_have_their_answers(
 ) -> None:
     games = [random_game("standard", seed) for seed in range(40)]
     positions = list(itertools.chain.from_iterable(games))
-    alone = next(each for each in positions if len(each.moves) == 1)
-    passing = next(each for each in positions if each.must_pass)
+    alone = next(position for position in positions if len(position.moves) == 1)
+    passing = next(position for position in positions if position.must_pass)
 
     def moves_of(question: Callable[..., Data], position: Position, **options: Any) -> list[str]:
         answer = ask(question, position, **options)
-        return [each["move"] for each in answer["moves"]]
+        return [row["move"] for row in answer["moves"]]
 
     who, iago = agent("alphabeta"), load("evaluation", "iago")
     assert moves_of(explanations.values, alone, player=who) == list(alone.legal_moves())
@@ -365,7 +365,7 @@ def counted(lines: list[str]) -> tuple[int, int, int]:
     """Nodes, evaluations and cutoffs, a line each."""
     nodes = [line for line in lines if NODE.fullmatch(line)]
     evaluations = [line for line in lines if "evaluated" in line]
-    cuts = [found for line in lines if (found := CUT.fullmatch(line))]
+    cuts = [match for line in lines if (match := CUT.fullmatch(line))]
     numbers = [cut.groups() for cut in cuts if all(map(NUMBER.fullmatch, cut.groups()))]
     assert all(int(value) >= int(beta) for value, beta in numbers)
     return len(nodes), len(evaluations), len(cuts)
@@ -376,9 +376,9 @@ def check_lines(agent: SearchAgent, position: Position) -> None:
     stated, lines = agent.search(position), list(traced(agent, position, agent.depth, None))
     stats = stated.stats
     assert counted(lines) == (stats.nodes, stats.evaluations, stats.cutoffs)
-    nodes = [found for line in lines if (found := NODE.fullmatch(line))]
+    nodes = [node for line in lines if (node := NODE.fullmatch(line))]
     names = ["pass" if move == PASS else square_name(move) for move in stated.pv]
-    assert [found["move"] for found in nodes if found["star"] == "*"] == [None, *names]
+    assert [node["move"] for node in nodes if node["star"] == "*"] == [None, *names]
     assert f"In all {stats.nodes:,} game states" in lines[-1]
     assert max(map(len, lines)) <= 80
 
@@ -396,11 +396,11 @@ def test_a_search_without_a_tree_is_traced(
 def test_values_are_backed_up() -> None:
     """In minimax each line is worth the best of those below it, seen from the other side."""
     lines = list(traced(Minimax(3, SquareWeights()), Position.start().play("d3"), 3, None))
-    found = [re.fullmatch(r"[* ] ( *)(?:now|[BW] \w\d) +([+-]\d+).*", line) for line in lines]
-    nodes = [(len(each[1]) // 2, int(each[2])) for each in found if each]
+    matches = [re.fullmatch(r"[* ] ( *)(?:now|[BW] \w\d) +([+-]\d+).*", line) for line in lines]
+    nodes = [(len(match[1]) // 2, int(match[2])) for match in matches if match]
     for number, (ply, value) in enumerate(nodes):
         rest = nodes[number + 1 :]
-        end = next((place for place, node in enumerate(rest) if node[0] <= ply), len(rest))
+        end = next((index for index, node in enumerate(rest) if node[0] <= ply), len(rest))
         values = [other for deeper, other in rest[:end] if deeper == ply + 1]
         if values:
             assert value == (max(values) if ply == 0 else -max(values))
@@ -409,7 +409,7 @@ def test_values_are_backed_up() -> None:
 def test_a_window_has_only_the_bounds_that_there_are() -> None:
     position = Position.from_transcript("f5d6c3d3c4")
     windows = [
-        [found[1] for line in traced(agent, position, 3, None) if (found := WINDOW.search(line))]
+        [match[1] for line in traced(agent, position, 3, None) if (match := WINDOW.search(line))]
         for agent in (Minimax(3, SquareWeights()), AlphaBeta(3, SquareWeights()))
     ]
     assert not windows[0]
@@ -423,9 +423,9 @@ def test_a_limit_of_depth_hides_lines_but_no_counts() -> None:
     whole = counted(list(traced(agent, position, 4, None)))
     lines = list(traced(agent, position, 4, 2))
     hidden = [
-        int(each[1].replace(",", ""))
-        for each in map(re.compile(r" +\.\.\. ([\d,]+) game states? below .*").fullmatch, lines)
-        if each
+        int(hidden[1].replace(",", ""))
+        for hidden in map(re.compile(r" +\.\.\. ([\d,]+) game states? below .*").fullmatch, lines)
+        if hidden
     ]
     assert counted(lines)[0] + sum(hidden) == whole[0]
     assert f"In all {whole[0]:,} game states" in lines[-1]

@@ -25,7 +25,7 @@ from othello_lab.core.position import Position
 from othello_lab.core.rules import ruleset
 from othello_lab.play.agent_process import AgentProcesses, Limits
 from othello_lab.play.game_files import game_of
-from othello_lab.play.review import GOOD, MoveReview, Reviewer, told
+from othello_lab.play.review import GOOD, MoveReview, Reviewer, comment
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -99,8 +99,8 @@ def test_values_are_written_on_the_squares(page: Page) -> None:
     expected = {
         name: -int(engine.search(position.play(name)).value or 0) for name in position.legal_moves()
     }
-    found = {row[0]: number(row[1]) for row in cells(panel.locator("table"))}
-    assert found == expected
+    values_shown = {row[0]: number(row[1]) for row in cells(panel.locator("table"))}
+    assert values_shown == expected
     for name, value in expected.items():
         note = square(page, name).locator(".note")
         assert number(note.text_content() or "") == value
@@ -140,7 +140,7 @@ def test_the_value_over_the_game_is_drawn_and_told(page: Page) -> None:
     signs = str.maketrans(f"+{MINUS}", f"{MINUS}+")
     words = {"win": "loss", "loss": "win", "+0": "+0"}
     for row, after in zip(rows, turned, strict=True):
-        other = re.sub("win|loss", lambda found: words[found[0]], row[1]).translate(signs)
+        other = re.sub("win|loss", lambda word: words[word[0]], row[1]).translate(signs)
         assert after == words.get(row[1], other)
 
 
@@ -153,16 +153,16 @@ def test_the_search_is_stepped_through_both_ways(page: Page) -> None:
     click(panel, "To the beginning of the search")
     assert all(sofar == 0 for sofar, _, _ in counted(panel).values())
     expect(panel.get_by_role("button", name="One step back")).to_be_disabled()
-    told, tables = [story.inner_text()], [counted(panel)]
+    stories, tables = [story.inner_text()], [counted(panel)]
     for _ in range(25):
         click(panel, "One step on")
-        told.append(story.inner_text())
+        stories.append(story.inner_text())
         tables.append(counted(panel))
-    assert all(one != other for one, other in itertools.pairwise(told))
+    assert all(one != other for one, other in itertools.pairwise(stories))
     entered = [table["nodes"][0] for table in tables]
     assert entered == sorted(entered)
     assert entered[-1] > 15
-    for before, table in zip(told[-2::-1], tables[-2::-1], strict=True):
+    for before, table in zip(stories[-2::-1], tables[-2::-1], strict=True):
         click(panel, "One step back")
         assert story.inner_text() == before
         assert counted(panel) == table
@@ -353,8 +353,8 @@ def reviewed(text: str) -> list[MoveReview]:
     rules = ruleset("mini4")
     game = game_of(text, rules)
     with AgentProcesses(rules, Limits(), 60, lambda said: None) as thinkers:
-        found = list(Reviewer(thinkers, 4).review(game, range(1, len(game.turns) + 1)))
-    return [each for each in found if each.loss >= GOOD]
+        reviews = list(Reviewer(thinkers, 4).review(game, range(1, len(game.turns) + 1)))
+    return [review for review in reviews if review.loss >= GOOD]
 
 
 def open_review(page: Page, text: str, rules: str) -> Locator:
@@ -373,7 +373,7 @@ def test_a_game_is_reviewed_and_gone_through(page: Page, tmp_path: Path) -> None
     panel = open_review(page, text, "mini4")
     rows = panel.locator(".review-row")
     expect(rows).to_have_count(len(known))
-    assert panel.locator(".review-comment").all_inner_texts() == [told(each) for each in known]
+    assert panel.locator(".review-comment").all_inner_texts() == [*map(comment, known)]
 
     slider = panel.get_by_role("slider")
     slider.focus()
@@ -401,7 +401,7 @@ def test_a_game_is_reviewed_and_gone_through(page: Page, tmp_path: Path) -> None
     with page.expect_download() as saved:
         click(panel, "Save with comments")
     content = Path(saved.value.path()).read_text()
-    assert all(told(each) in content for each in known)
+    assert all(comment(review) in content for review in known)
     assert content.count("exact]") >= len(known)
     click(rows.first, "Play on from here")
     expect(page.locator("#moves button")).to_have_count(number - 1)

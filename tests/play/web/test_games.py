@@ -23,8 +23,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     (folder / "mine.py").write_text(OWN, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        with served(folder, "white=human", "limits.hang=1", "web.messages=100000") as found:
-            yield found
+        with served(folder, "white=human", "limits.hang=1", "web.messages=100000") as server:
+            yield server
 
 
 def begin(page: Page, **fields: object) -> str:
@@ -47,8 +47,8 @@ def test_a_game_keeps_its_address_when_another_begins(house: Server, page: Page)
         assert other.moves == ["f5"]
         assert page.moves == ["d3"]
         listed = page.ask("mine", visits=[second, first, "x" * 22])["ok"]["games"]
-    assert [each["visit"] for each in listed] == [second, first]
-    assert [each["moves"] for each in listed] == [1, 1]
+    assert [game["visit"] for game in listed] == [second, first]
+    assert [game["moves"] for game in listed] == [1, 1]
     assert listed[0]["seconds"] == pytest.approx(time.time(), abs=600)
 
 
@@ -135,7 +135,7 @@ def test_an_own_agent_plays_by_its_path_and_may_resign(page: Page) -> None:
 
 @pytest.mark.integration
 def test_an_own_agent_that_fails_is_told_and_can_be_replaced(page: Page, house: Server) -> None:
-    for name, told in (
+    for name, words in (
         ("Raises", "a bug in a student's agent"),
         ("Illegal", "an illegal move: "),
         ("Dies", "exit code 7"),
@@ -145,7 +145,7 @@ def test_an_own_agent_that_fails_is_told_and_can_be_replaced(page: Page, house: 
         page.move("f5")
         for _ in range(2):
             page.wait_for(lambda state: state["halted"])
-            assert f"White ({name})" in page.state["trouble"] and told in page.state["trouble"]
+            assert f"White ({name})" in page.state["trouble"] and words in page.state["trouble"]
             assert page.tell("go") is None
         assert page.tell("players", white=HUMAN) is None
         assert page.move("f4") is None
@@ -158,8 +158,8 @@ def test_only_files_of_the_servers_folder_are_loaded(page: Page, tmp_path: Path)
         white = {"name": "own", "path": path}
         return str(page.tell("new", rules="standard", black=HUMAN, white=white))
 
-    for path, told in {"mine.py:None": "mine.py", "nothing.py:X": "nothing.py"}.items():
-        assert told in refused(page, path)
+    for path, words in {"mine.py:None": "mine.py", "nothing.py:X": "nothing.py"}.items():
+        assert words in refused(page, path)
     for path in ("../mine.py:Mine", "/etc/passwd", "python3 mine.py", "os:system"):
         assert "server's folder" in refused(page, path)
     assert "several" in refused(page, "mine.py")

@@ -139,26 +139,26 @@ def test_signs_turn_every_other_row(page: Page) -> None:
     assert nodes.all_text_contents() == values, "the root's and its moves' values are MAX's own"
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")  # back among the replies to the last move
-    own = nodes.all_text_contents()[len(values) - 1 :]
+    shown = nodes.all_text_contents()[len(values) - 1 :]
     page.keyboard.press("s")
     turned = str.maketrans(f"+{MINUS}", f"{MINUS}+")
-    assert len(own) > 1
+    assert len(shown) > 1
     assert nodes.all_text_contents()[len(values) - 1 :] == [
-        text if text == "+0" else text.translate(turned) for text in own
+        text if text == "+0" else text.translate(turned) for text in shown
     ]
 
 
 @pytest.mark.nightly
 def test_what_comes_is_asked_before_it_is_shown(page: Page) -> None:
     lecture(page, first="alphabeta:none", depth="3", predict="on")
-    asked = right = 0
+    questions = right = 0
     question = page.locator("#question")
     for _ in range(80):
         before = page.locator("#step").inner_text()
         page.keyboard.press("ArrowRight")
         if not question.is_visible() or "Predict" not in question.inner_text():
             continue
-        asked += 1
+        questions += 1
         assert page.locator("#step").inner_text() == before
         is_cut = "Cut the other moves" in question.inner_text()
         page.keyboard.press("1")
@@ -166,9 +166,9 @@ def test_what_comes_is_asked_before_it_is_shown(page: Page) -> None:
         right += said.startswith("Right")
         if is_cut:
             assert said.startswith("Right") == event(page).startswith("Cut")
-        assert f"{right} of {asked} answer" in said
-    assert asked > 5
-    assert 0 < right < asked
+        assert f"{right} of {questions} answer" in said
+    assert questions > 5
+    assert 0 < right < questions
 
 
 @pytest.mark.integration

@@ -186,7 +186,7 @@ def test_hints_fit_the_board_and_the_opponent(page: Page) -> None:
 
 def test_what_is_no_game_is_refused(page: Page) -> None:
     page.move("d3")
-    for text, told in {
+    for text, words in {
         "f5f5": "f5: square occupied",
         "XX- X": "3 squares instead of 64",
         "(;GM[Go];)": "BO",
@@ -195,7 +195,7 @@ def test_what_is_no_game_is_refused(page: Page) -> None:
         "Othello game\nruleset: none": "'none'",
         "é" * LONGEST_TEXT: "without moves",
     }.items():
-        assert told in str(page.tell("new", rules="standard", text=text, **PEOPLE))
+        assert words in str(page.tell("new", rules="standard", text=text, **PEOPLE))
         assert page.moves == ["d3"]
     assert page.ask("runs")["ok"] == {"runs": []}  # others are not to be had
     recorded = {"run": "/etc", "game": 0}
@@ -203,7 +203,7 @@ def test_what_is_no_game_is_refused(page: Page) -> None:
 
 
 def test_only_agents_and_settings_of_the_list_can_be_had(page: Page) -> None:
-    for seat, told in (
+    for seat, words in (
         (agent("nobody"), "'nobody'"),
         (agent("human", depth=3), "person"),
         (agent("alphabeta", depth=65), "from 1 to 64"),
@@ -220,17 +220,17 @@ def test_only_agents_and_settings_of_the_list_can_be_had(page: Page) -> None:
         (agent("tapered", taper=["x"]), "taper=['x']"),
         (agent("mcts", playouts={"a": 1}), "playouts={'a': 1}"),
     ):
-        assert told in str(page.tell("players", black=HUMAN, white=seat))
+        assert words in str(page.tell("players", black=HUMAN, white=seat))
     assert page.tell("undo")  # nothing has changed, and the line is open
     assert page.state["players"]["white"]["name"] == "human"
 
 
 def test_settings_are_those_that_were_asked_for(page: Page) -> None:
-    asked = {"depth": 2, "evaluation": "iago", "ordering": "killer+static", "table_mb": 8}
-    seat = agent("alphabeta", **asked)
+    chosen = {"depth": 2, "evaluation": "iago", "ordering": "killer+static", "table_mb": 8}
+    seat = agent("alphabeta", **chosen)
     assert page.tell("players", black=HUMAN, white=seat) is None
     white = page.state["players"]["white"]
-    assert white["settings"] == asked
+    assert white["settings"] == chosen
     assert white["described"] == "alphabeta depth=2 ordering=killer+static evaluation=Iago"
     for players in ({"black": HUMAN, "white": seat}, {"black": None}):
         assert "evaluation=disc_count" in str(page.tell("new", rules="mini6", **players))
@@ -270,7 +270,7 @@ def test_a_question_is_answered_while_an_agent_thinks(page: Page) -> None:
 
 
 def test_files_that_are_no_visits_are_left_alone(house: Server) -> None:
-    folder = Path(house.table.settings.web.folder)
+    folder = Path(house.setup.settings.web.folder)
     contents = ["", "{", "[]", "null", '{"format": 0}', '{"format": 1, "game": 3}', "[" * 10**5]
     for index, content in enumerate(contents):
         number = str(index) * 22
@@ -338,10 +338,10 @@ NONSENSE = {
 
 
 def test_nonsense_closes_the_line_and_no_other(house: Server, page: Page) -> None:
-    for text, told in NONSENSE.items():
+    for text, words in NONSENSE.items():
         with house.page() as loud:
             loud.send(text)
-            assert told in loud.hear_type("refused")["text"]
+            assert words in loud.hear_type("refused")["text"]
             assert closed_with(loud) == 1008
     with house.page() as loud:
         loud.send(json.dumps({"type": "move", "move": "d" * 600_000, "ply": 0}))

@@ -144,12 +144,12 @@ async def test_who_cancels_a_question_ends_the_move_client(table: Table) -> None
     client = make_client(table)
     deep = read(["white=minimax", "white.depth=40"]).players[Color.WHITE]
     options = {"player": player_data(deep), "seed": 1}
-    asked = asyncio.create_task(client.ask("decide", START, options, quiet))
+    question = asyncio.create_task(client.ask("decide", START, options, quiet))
     await until(lambda: client.busy)
     process = client.process
-    asked.cancel()
+    question.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asked
+        await question
     assert process is not None and not psutil.pid_exists(process)
     assert "runs" in await runs(client)
     client.end()
@@ -162,9 +162,9 @@ async def test_a_client_keeps_nothing_of_the_server_open(table: Table) -> None:
         client = make_client(table)
         await runs(client)
         folder = Path(f"/proc/{client.process}/fd")
-        kept = {os.readlink(path) for path in folder.iterdir()}
-        assert f"socket:[{os.fstat(listening.fileno()).st_ino}]" not in kept
-        assert not any("eventpoll" in each for each in kept)
+        opened = {os.readlink(path) for path in folder.iterdir()}
+        assert f"socket:[{os.fstat(listening.fileno()).st_ino}]" not in opened
+        assert not any("eventpoll" in file for file in opened)
         client.end()
 
 
@@ -185,7 +185,7 @@ async def test_a_client_that_dies_is_told_and_replaced(table: Table) -> None:
 def clients() -> set[int]:
     """The processes below this one that ask agents."""
     ours = {"ppid": os.getpid(), "nice": min(19, os.nice(0) + 5)}
-    return {each.pid for each in psutil.process_iter(list(ours)) if each.info == ours}
+    return {process.pid for process in psutil.process_iter(list(ours)) if process.info == ours}
 
 
 @pytest.mark.integration
@@ -195,61 +195,61 @@ async def test_what_nobody_looks_at_or_asks_is_ended(
     playing: bool, table: Table, later: Later
 ) -> None:
     others = clients()
-    house = VisitSessions(table(*["black=random"] * playing, "white=random", "web.games=2"))
+    sessions = VisitSessions(table(*["black=random"] * playing, "white=random", "web.games=2"))
     page = Outbox(10)
-    room: VisitSession = house.room(None)
-    room.enter(page)
+    session: VisitSession = sessions.session_of(None)
+    session.enter(page)
     if not playing:
-        await room.obey(messages.MoveMessage("d3", 0), page)
-        await until(lambda: len(room.visit.game.turns) == 2)
+        await session.obey(messages.MoveMessage("d3", 0), page)
+        await until(lambda: len(session.visit.game.turns) == 2)
     await until(lambda: clients() - others)
     if playing:
-        room.leave(page)
+        session.leave(page)
     later(10)
-    house.tidy()
+    sessions.tidy()
     assert clients() - others, "a page that is loaded again comes back soon"
     later(15 if playing else 600)
-    house.tidy()
+    sessions.tidy()
     assert not clients() - others
     if playing:
-        again = house.room(room.visit.number)
-        assert again is not room and again.visit.number == room.visit.number
+        again = sessions.session_of(session.visit.number)
+        assert again is not session and again.visit.number == session.visit.number
     else:
-        move = room.visit.game.position.legal_moves()[0]
-        await room.obey(messages.MoveMessage(move, 2), page)
-        await until(lambda: len(room.visit.game.turns) == 4)
-    house.close()
+        move = session.visit.game.position.legal_moves()[0]
+        await session.obey(messages.MoveMessage(move, 2), page)
+        await until(lambda: len(session.visit.game.turns) == 4)
+    sessions.close()
 
 
 @in_loop
 async def test_time_runs_only_for_a_person_who_sees_the_game(table: Table, later: Later) -> None:
-    house, page = VisitSessions(table("white=human")), Outbox(10)
-    room = house.room(None)
+    sessions, page = VisitSessions(table("white=human")), Outbox(10)
+    session = sessions.session_of(None)
 
     async def seconds_left(seen: float = 0.0) -> float:
-        room.enter(page)
+        session.enter(page)
         later(seen)
-        room.leave(page)
-        room.enter(page)
+        session.leave(page)
+        session.enter(page)
         while (message := await page.take())["type"] != "state":
             pass
-        room.leave(page)
+        session.leave(page)
         return float(message["clock"]["left"]["white"])
 
-    room.enter(page)
+    session.enter(page)
     new = {"type": "new", "rules": "standard", "black": HUMAN, "white": HUMAN}
     for content in (
         {**new, "clock": {"per": "game", "seconds": 1000}},
         {"type": "move", "move": "f5", "ply": 0},
     ):
         message, _ = messages.read(json.dumps(content))
-        await room.obey(message, page)
-    room.leave(page)
+        await session.obey(message, page)
+    session.leave(page)
     before = await seconds_left()
     later(300)
     assert await seconds_left() == pytest.approx(before, abs=30)
     assert await seconds_left(300) == pytest.approx(before - 300, abs=30)
-    house.close()
+    sessions.close()
 
 
 # ------------------------------------------------------------------ memory
@@ -281,19 +281,19 @@ class User:
         self.process: int | None = len(machine.megabytes)
         machine.megabytes[self.process] = size
         self.busy = False
-        self.told: list[AgentFailure] = []
+        self.reasons: list[AgentFailure] = []
         budget.begin(self)
 
     def end(self, why: AgentFailure) -> None:
-        self.told.append(why)
+        self.reasons.append(why)
         self.process, self.busy = None, False
 
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
-    found = Machine()
-    monkeypatch.setattr("othello_lab.play.web.memory.psutil", found)
-    return found
+    machine = Machine()
+    monkeypatch.setattr("othello_lab.play.web.memory.psutil", machine)
+    return machine
 
 
 def ended(users: list[User]) -> list[int]:
@@ -342,9 +342,9 @@ def test_searches_that_need_too_much_come_one_after_another(machine: Machine) ->
     first.busy = last.busy = True
     asyncio.run(budget.check())
     assert ended(users) == [1]
-    assert isinstance(last.told[0], MemoryTaken)
+    assert isinstance(last.reasons[0], MemoryTaken)
     asyncio.run(budget.check())
-    (why,) = first.told
+    (why,) = first.reasons
     assert "web.total_memory_mb=150" in str(why) and not isinstance(why, MemoryTaken)
 
 
@@ -364,8 +364,8 @@ def test_memory_is_that_of_the_machine_or_of_its_container(
         write("memory.max", f"{most}\n")
         assert memory_of_machine(tmp_path) == all_of_it
         assert free_memory(tmp_path, system) == free
-    own = psutil.Process().memory_info().vms
-    monkeypatch.setattr(resource, "getrlimit", lambda kind: (own + 20 * MEGABYTE, -1))
+    memory = psutil.Process().memory_info().vms
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (memory + 20 * MEGABYTE, -1))
     assert 10 <= (free_memory(tmp_path, system) or 0) <= 20
 
 
