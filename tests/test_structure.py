@@ -29,7 +29,7 @@ LONGEST = 50  # lines of a function, signature and docstring included; kernels m
 MOST_LINES = {
     "core": ("core/*.py", 3770),
     "system": ("core/system/*.py", 2310),
-    "agents": ("agents/*.py agents/commands/*.py", 3020),
+    "agents": ("agents/*.py agents/commands/*.py", 2980),
     "evaluation": ("agents/evaluation/*.py", 2220),
     "search": ("agents/search/**/*.py", 6430),
     "learned": ("agents/learned/**/*.py", 1470),
@@ -37,21 +37,21 @@ MOST_LINES = {
     "checks": ("agents/**/check*.py agents/contract.py agents/checks/**/*.py", 5040),
     "experiments": ("experiments/*.py", 190),
     "jobs": ("experiments/jobs/*.py experiments/sweep/*.py experiments/studies/**/*.py", 6810),
-    "claims": ("experiments/studies/claims.py experiments/studies/grammar.py", 630),
+    "claims": ("experiments/studies/claims.py experiments/studies/grammar.py", 620),
     "record": ("experiments/record/*.py", 2050),
     "results": ("experiments/results/**/*.py", 1840),
     "statistics": ("experiments/statistics/*.py", 1800),
     "pairing": ("experiments/pairing/*.py", 2370),
     "playing": ("experiments/playing/*.py", 3300),
     "report": ("experiments/report/**/*.py", 7380),
-    "training": ("training/**/*.py", 7700),
-    "play": ("play/**/*.py", 7910),
+    "training": ("training/**/*.py", 7360),
+    "play": ("play/**/*.py", 7840),
     "beside": ("othello_lab/*.py benchmarks/*.py docs/**/*.py", 2320),
     "settings": (
         "agents/composing.py */config.py core/system/settings.py",
         2610,
     ),
-    "tests": ("tests/**/*.py", 36310),
+    "tests": ("tests/**/*.py", 36400),
 }
 """By room: its files, of which a later row may take some away, and the most lines that they may
 have. A number goes up only with others that go down by as much, and never their sum."""
@@ -312,7 +312,7 @@ def test_references_in_docstrings_lead_somewhere() -> None:
 
 
 DIALECT = {"found", "each", "place", "about", "told", "own", "asked", "kept"}
-MOST_DIALECT = 1478
+MOST_DIALECT = 55
 """So many names are still of the dialect. Write the noun or verb of the field instead."""
 
 

@@ -147,11 +147,8 @@ class RunFacts:
         """Costs of each search on positions of the run; None unless asked for, or if a choice of
         searches has costs that follow from their depth alone."""
         plan, wanted = self.plan, self.plan.settings.searches
-        searchers = {
-            name: agent
-            for name, agent in self.searchers.items()
-            if agent.depth > 1 or wanted.is_set
-        }
+        deep = {name: agent for name, agent in self.searchers.items() if agent.depth > 1}
+        searchers = self.searchers if wanted.is_set else deep
         limits = plan.limits
         limited = limits.timed or limits.nodes is not None or limits.depth is not None
         choices = [a for a in searchers.values() if isinstance(a, WindowSearch) and not a.bare]

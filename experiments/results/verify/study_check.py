@@ -42,7 +42,7 @@ class StudyVerification(run_check.Checked):
         **options: Any,
     ) -> None:
         """Do all checks; ConfigError. maker: of its kind of record. The rest as in
-        :class:`Verification`, for each run; ``seconds`` are for all of them together, and as many
+        :class:`run_check.Verification`, for each run; ``seconds`` are for all of them together, and as many
         for pieces that are done again."""
         super().__init__(record)
         if self.unchecked:
