@@ -129,17 +129,19 @@ def fork_server(workers: int, start: Start, hang_seconds: float = math.inf) -> F
         ours.close()
         _ForkServerProcess(theirs, start, hang_seconds).live(above=-1)
 
-    try:
-        number = fork(live)
-    except OSError as error:
-        ours.close()
-        raise OSError(error.errno, f"no process can be started: {error.strerror}") from None
-    finally:
-        theirs.close()
-
-    server = ForkServer(ours, number)
-    for _ in range(workers):
-        server.add_worker()
+    with contextlib.ExitStack() as failure:
+        failure.callback(ours.close)
+        with theirs:
+            try:
+                number = fork(live)
+            except OSError as error:
+                why = f"no process can be started: {error.strerror}"
+                raise OSError(error.errno, why) from None
+        server = ForkServer(ours, number)
+        failure.callback(server.end)
+        for _ in range(workers):
+            server.add_worker()
+        failure.pop_all()
     return server
 
 
@@ -153,8 +155,10 @@ def start_fork_server(prepare: Callable[[], tuple[Start, float]]) -> ForkServer:
         "from othello_lab.experiments.playing.fork_server import fresh_fork_server\n"
         f"fresh_fork_server({theirs.fileno()})"
     )
-    with theirs:
+    with contextlib.ExitStack() as failure, theirs:
+        failure.callback(ours.close)
         process = subprocess.Popen([sys.executable, "-c", code], pass_fds=[theirs.fileno()])
+        failure.pop_all()
     process.returncode = 0  # nobody is to ask: ForkServer.end waits for it
     server = ForkServer(ours, process.pid)
     try:

@@ -427,3 +427,23 @@ def test_idle_workers_that_die_are_replaced() -> None:
         # A task may have been handed to a worker before its death was noticed.
         later = {answer.value for answer in answers(pool, 20) if not answer.error}
     assert later and not later & first
+
+
+@pytest.mark.parametrize("function", ["os.fork", "subprocess.Popen"])
+def test_a_start_that_is_interrupted_leaves_nothing_open(
+    function: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    def descriptors() -> set[str]:
+        return set(os.listdir("/proc/self/fd"))
+
+    before = descriptors()
+    monkeypatch.setattr(function, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        if function == "os.fork":
+            fork_server(1, partial(start, "x"))
+        else:
+            start_fork_server(partial(prepared, "hello"))
+    assert descriptors() == before
