@@ -346,13 +346,13 @@ def compose(
     return config
 
 
-def plain(config: DictConfig, *without: str) -> dict[str, Any]:
-    """Return a composed configuration as plain data, without Hydra's own node and other parts;
-    raises ConfigError for a value that refers to nothing."""
+def plain(config: DictConfig) -> dict[str, Any]:
+    """Return a composed configuration as plain data, without Hydra's own node; raises ConfigError
+    for a value that refers to nothing."""
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
-    names = [str(key) for key in config if key not in ("hydra", *without)]
+    names = [str(key) for key in config if key != "hydra"]
     try:
         data: Any = OmegaConf.to_container(OmegaConf.masked_copy(config, names), resolve=True)
     except OmegaConfBaseException as error:

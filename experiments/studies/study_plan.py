@@ -7,9 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any
 
-from omegaconf import OmegaConf
-
-from othello_lab.agents.composing import choices, compose, unknown
+from othello_lab.agents.composing import choices, compose, plain, unknown
 from othello_lab.agents.config import evaluation_settings
 from othello_lab.agents.loading import resolve
 from othello_lab.core.system.settings import ConfigError, one_line
@@ -75,12 +73,12 @@ def read(
     except ConfigError:
         _refuse_bare(name, overrides, folders, kind)
         raise
-    described: Any = OmegaConf.to_container(config[kind.group], resolve=True)
+    described: Any = plain(config)[kind.group]
+    del config[kind.group]
     if isinstance(evaluation := described.get("evaluation"), str):
         described["evaluation"] = evaluation_settings(evaluation, folders)
-    of_run = OmegaConf.masked_copy(config, [str(key) for key in config if key != kind.group])
     for_agents = [word for word in overrides if word.partition("=")[0] not in used]
-    return planned(name, described, checked_settings(of_run, for_agents), kind, of)
+    return planned(name, described, checked_settings(config, for_agents), kind, of)
 
 
 def _refuse_bare(

@@ -42,8 +42,8 @@ class StudyVerification(run_check.Checked):
         **options: Any,
     ) -> None:
         """Do all checks; ConfigError. maker: of its kind of record. The rest as in
-        :class:`run_check.Verification`, for each run; ``seconds`` are for all of them together, and as many
-        for pieces that are done again."""
+        :class:`run_check.Verification`, for each run; ``seconds`` are for all of them together, and
+        as many for pieces that are done again."""
         super().__init__(record)
         if self.unchecked:
             return
