@@ -541,9 +541,9 @@ def _filled(config: DictConfig, overrides: Sequence[str]) -> tuple[RunConfig, se
     agents."""
     said = plain(config)
     folder, protocol = (said.pop(name, None) for name in _HANDED_IN)
-    places = [place for place in _PLACES if place in said]
-    for place in places:
-        del said[place]
+    seats = [seat for seat in _PLACES if seat in said]
+    for seat in seats:
+        del said[seat]
     settings = typed(said, recorded=False)
     if folder is not None:
         settings.agents = _handed_in(str(folder), str(protocol), settings)
@@ -554,8 +554,8 @@ def _filled(config: DictConfig, overrides: Sequence[str]) -> tuple[RunConfig, se
         depth=settings.depth,
         evaluation=settings.evaluation,
     )
-    if places:
-        _name_agents(settings, places, config.hydra.runtime.choices)
+    if seats:
+        _name_agents(settings, seats, config.hydra.runtime.choices)
     return settings, used
 
 
@@ -574,19 +574,19 @@ def _handed_in(folder: str, protocol: str, settings: RunConfig) -> dict[str, Any
     return settings.agents | programs
 
 
-def _name_agents(settings: RunConfig, places: Sequence[str], choices: Mapping[str, Any]) -> None:
+def _name_agents(settings: RunConfig, seats: Sequence[str], choices: Mapping[str, Any]) -> None:
     """Name the agents of a duel by what differs, see :func:`names_by_difference`. Settings that
-    name them by their place mean the same ones.
+    name them by their seat mean the same ones.
 
-    settings: changed in place. places: the agents' names in it. choices: of Hydra's files.
+    settings: changed in seat. seats: the agents' names in it. choices: of Hydra's files.
     """
-    agents = [settings.agents[place] for place in places]
+    agents = [settings.agents[seat] for seat in seats]
     options = [
-        str(choices.get(f"agent@{place}") or short_name(str(agent.get("_target_", place))))
-        for place, agent in zip(places, agents, strict=True)
+        str(choices.get(f"agent@{seat}") or short_name(str(agent.get("_target_", seat))))
+        for seat, agent in zip(seats, agents, strict=True)
     ]
     names = names_by_difference(agents, options)
-    rename_agents(settings, dict(zip(places, names, strict=True)))
+    rename_agents(settings, dict(zip(seats, names, strict=True)))
 
 
 def labelled(config: Mapping[str, Any]) -> str:

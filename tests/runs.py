@@ -31,7 +31,7 @@ def played(results: Path, *words: str, folders: Sequence[Path] = ()) -> RunResul
     return run(read([*words, f"results={results}"], folders), "test", QUIET)
 
 
-def told(*words: object, code: int = 0) -> str:
+def line_of(*words: object, code: int = 0) -> str:
     """Return what a command prints, as one line; it ends with this code."""
     return " ".join(printed(*words, code=code).split())
 
@@ -52,7 +52,7 @@ def printed(*words: object, code: int = 0) -> str:
 def made(results: Path, *words: object, code: int = 0) -> tuple[str, Path]:
     """Make a job by a command that ends with this code: what it prints, and the job's folder."""
     before = set(results.glob(f"*/*/{FILE}"))
-    said = told(*words, f"results={results}", code=code)
+    said = line_of(*words, f"results={results}", code=code)
     (record,) = set(results.glob(f"*/*/{FILE}")) - before
     return said, record.parent
 

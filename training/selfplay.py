@@ -264,7 +264,7 @@ class SelfPlaySession(PositionSession):
         sql = "select piece, row from rows where table_name = ? order by piece"
         parts = [np.zeros(0, dtype=ROW)]
         games = [np.zeros(0, dtype=np.int64)]
-        for number, row in self.record.each(sql, [POSITIONS]):
+        for number, row in self.record.select(sql, [POSITIONS]):
             parts.append(np.frombuffer(b64decode(json.loads(row)["rows"]), dtype=ROW))
             games.append(number * _GAMES + parts[-1]["game"].astype(np.int64))
         rows = np.concatenate(parts)
@@ -309,7 +309,7 @@ def described(record: Record) -> dict[str, Any]:
     head = record.head()
     seconds, complete = head.pop("wall_seconds") or 0.0, bool(head.pop("complete"))
     sql = "select row from rows where table_name = ? order by piece"
-    counts = [json.loads(row) for (row,) in record.each(sql, [COUNTS])]
+    counts = [json.loads(row) for (row,) in record.select(sql, [COUNTS])]
     left_out: Counter[str] = Counter()
     for count in counts:
         left_out.update(count["left_out"])

@@ -55,8 +55,8 @@ class Knockout(Schedule):
     def standings(self, names: Names, results: PairOutcomes) -> Mapping[str, Sequence[Any]]:
         bracket = self._bracket(names, results)
         reached = [bracket.reached(agent) for agent in range(len(names))]
-        place = places([-size for size in reached])
-        return {"place": place, "reached": list(map(stage_name, reached))}
+        rank = places([-size for size in reached])
+        return {"place": rank, "reached": list(map(stage_name, reached))}
 
     def headline(self, names: Names, results: PairOutcomes) -> str:
         return self._bracket(names, results).headline(names)

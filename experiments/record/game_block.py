@@ -64,9 +64,9 @@ class GameBlock(Sequence[PlayedGame]):
     @overload
     def __getitem__(self, index: int) -> PlayedGame: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[PlayedGame]: ...
-    def __getitem__(self, place: int | slice) -> PlayedGame | Sequence[PlayedGame]:
-        return list(self)[place]
+    def __getitem__(self, index: slice) -> Sequence[PlayedGame]: ...
+    def __getitem__(self, index: int | slice) -> PlayedGame | Sequence[PlayedGame]:
+        return list(self)[index]
 
     def count_results(self) -> Counter[tuple[int, int, str]]:
         """Return the number of games of each Black, White and result."""

@@ -560,7 +560,7 @@ class Record(AbstractContextManager["Record"]):
     def drop_rows(self, table: str) -> None:
         """Delete the rows of a table of the pieces, of which something else was made."""
         if self._sum is not None:
-            self._sum -= _sum(self.each(f"{_ROWS} where table_name = ?", [table]))
+            self._sum -= _sum(self.select(f"{_ROWS} where table_name = ?", [table]))
         self._connection.execute("delete from rows where table_name = ?", [table])
         self._keep()
         self._connection.execute("vacuum")
@@ -606,7 +606,7 @@ class Record(AbstractContextManager["Record"]):
             places += [(f"{rows} where piece", pieces) for rows in (_PIECES, _ROWS)]
             for rows, these in places:
                 which = f"{rows} in (select value from json_each(?))"
-                self._sum += _sum(self.each(which, [json.dumps(these)]))
+                self._sum += _sum(self.select(which, [json.dumps(these)]))
             self._keep()
 
     def _keep(self) -> None:
@@ -614,7 +614,7 @@ class Record(AbstractContextManager["Record"]):
         self._connection.execute(f"pragma user_version = {number}")
 
     def _total(self) -> int:
-        return sum(_sum(self.each(rows)) for rows in _SUMMED)
+        return sum(_sum(self.select(rows)) for rows in _SUMMED)
 
     def was_changed(self, read: bool = False) -> bool:
         """Return True if the run has noticed a change by others; if all rows are to be ``read``,
@@ -674,7 +674,7 @@ class Record(AbstractContextManager["Record"]):
             self._cached[sql] = name
         return self._cached[sql]
 
-    def each(self, sql: str, parameters: Iterable[Any] = ()) -> Iterator[tuple[Any, ...]]:
+    def select(self, sql: str, parameters: Iterable[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """The same, one by one as they are read."""
         yield from self._connection.execute(sql, tuple(parameters))
 
@@ -719,7 +719,7 @@ class Record(AbstractContextManager["Record"]):
 
         tables: dict[str, list[dict[str, Any]]] = {}
         sql = "select piece, table_name, row from rows order by piece, table_name, number"
-        for piece, table, row in self.each(sql):
+        for piece, table, row in self.select(sql):
             tables.setdefault(table, []).append({"piece": piece, **json.loads(row)})
         return {table: pd.DataFrame(rows) for table, rows in tables.items()}
 
@@ -767,7 +767,7 @@ class Record(AbstractContextManager["Record"]):
         """The turns of some games, in the order of these games' numbers; none where the run does
         not record them. ValueError if they cannot be read."""
         these = f"{READ} where game in (select value from json_each(?)) order by game"
-        return Turns(self.each(these, [json.dumps(list(games))]))
+        return Turns(self.select(these, [json.dumps(list(games))]))
 
     def moves(self) -> pd.DataFrame:
         """One row a move made by an agent, ``agent`` by name; passes have square 64. ``move``
@@ -775,7 +775,7 @@ class Record(AbstractContextManager["Record"]):
         missing."""
         import pandas as pd
 
-        turns = Turns(self.each(f"{READ} order by game"))
+        turns = Turns(self.select(f"{READ} order by game"))
         table = pd.DataFrame({name: turns.column(name) for name in MOVE_COLUMNS[:4]})
         table["move"] = table["square"].map({n: square_name(n) for n in range(PASS + 1)})
         table["value"] = pd.Series(turns.objects("value").tolist())

@@ -197,7 +197,7 @@ def pairs_by_opening(
     most one pair of a pairing: they differ by chance alone.
     """
     plays = np.arange(len(record.agents())) if plays is None else np.asarray(plays)
-    rows = record.each(
+    rows = record.select(
         f"{_with_pairs(record, plays, rated)} select unit, agent, opponent, cast(b as integer), "
         "cast(w as integer), count(*) from different group by unit, agent, opponent, b, w "
         "order by unit, agent, opponent, b, w"
@@ -463,7 +463,7 @@ def matches(
     names = dict(enumerate(record.agents()["name"]))
     beginning = _with_pairs(record, np.arange(len(names)), True, _WINNERS if winners else _LINE_UP)
     table = record.query(beginning + _MATCHES)
-    units = groupby(record.each(beginning + _ALIKE), key=itemgetter(0, 1))
+    units = groupby(record.select(beginning + _ALIKE), key=itemgetter(0, 1))
     units_of = {pairing: np.array([row[2:] for row in rows]) for pairing, rows in units}
     most = ruleset(record.head()["ruleset"]).squares
     of_two = {tuple(agents.tolist()): ratings for agents, ratings in parts if len(agents) == 2}

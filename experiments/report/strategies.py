@@ -30,7 +30,7 @@ def strategies(record: Record) -> IntArray:
     agents = len(record.agents())
     undecided = set(combinations(range(agents), 2))
     alike: set[Pairing] = set()
-    rows = record.each(
+    rows = record.select(
         "select black, white, opening, transcript, result, end_reason from games order by game"
     )
     for games in _rounds(rows):

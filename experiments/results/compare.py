@@ -306,7 +306,7 @@ def _different_games(folders: Sequence[Path], names: Sequence[str]) -> Iterator[
             numbers = {agent: names.index(name) for agent, name in agents.items() if name in names}
             marks = ", ".join("?" * len(numbers))
             where = f"black in ({marks}) and white in ({marks})"
-            rows = record.each(f"select * from games where {where} order by game", [*numbers] * 2)
+            rows = record.select(f"select * from games where {where} order by game", [*numbers] * 2)
             for pair, games in itertools.groupby(map(GameRow._make, rows), attrgetter("pair")):
                 last = first + pair
                 sides = [(numbers[game.black], numbers[game.white], game) for game in games]

@@ -53,7 +53,7 @@ class ExportedRun:
 class Format(ABC):
     """Writes the games of a run to files. Raises ConfigError for a run that it cannot hold."""
 
-    about: ClassVar[str]
+    meaning: ClassVar[str]
     """What it is, for the help."""
     endings: ClassVar[tuple[str, ...]]
     """Of the names of its files; the games' is the first."""
@@ -76,7 +76,7 @@ class Format(ABC):
 class Ggf(Format):
     """One game a line, by any rules, from any position, passes and forfeits included."""
 
-    about = "the format of the Generic Game Server"
+    meaning = "the format of the Generic Game Server"
     endings = (".ggf",)
     _ENDS: ClassVar = {FINISHED: "", LATE: ":t"}
     _RESIGNED = ":r"  # how GGF tells of any other loss that the board does not show
@@ -106,7 +106,7 @@ class Ggf(Format):
 class Wthor(Format):
     """A file of games, with one of players and one of tournaments (the run's name) next to it."""
 
-    about = "the database of the French federation"
+    meaning = "the database of the French federation"
     endings = (wthor.GAMES, wthor.PLAYERS, wthor.TOURNAMENTS)
 
     def __init__(self, run: ExportedRun, files: Mapping[str, BinaryIO]) -> None:
@@ -150,7 +150,7 @@ class PgnResults(Format):
     """The tags of PGN without moves, for programs that rate players. "White" is the player of
     White, although Black begins."""
 
-    about = "results only, as Ordo and BayesElo read them"
+    meaning = "results only, as Ordo and BayesElo read them"
     endings = (".pgn",)
     _POINTS: ClassVar = {Color.BLACK.value: "0-1", Color.WHITE.value: "1-0"}
     _TERMINATIONS: ClassVar = {FINISHED: "normal", RESIGNED: "normal", LATE: "time forfeit"}
@@ -179,7 +179,7 @@ class PgnResults(Format):
 class JsonLines(Format):
     """One game a line, as an object with the columns of the record, agents by name."""
 
-    about = "a JSON object a line, with the record's columns"
+    meaning = "a JSON object a line, with the record's columns"
     endings = (".jsonl",)
     _COLUMNS = ("result", "disc_difference", "end_reason", "opening", "transcript")
 
@@ -219,7 +219,7 @@ def _distinct(names: Mapping[int, str], form: Callable[[str], str]) -> dict[int,
 
 def export_command(arguments: Sequence[str], console: Console) -> int:
     """Write the games of a run to a file; ConfigError."""
-    kinds = "; ".join(f"{name}, {each.about}" for name, each in FORMATS.items())
+    kinds = "; ".join(f"{name}, {kind.meaning}" for name, kind in FORMATS.items())
     parser = Parser(
         prog="othello-lab export",
         description=f"Write the games of a run to a file that other programs read: {kinds}. "
@@ -293,7 +293,7 @@ def export(
         )
         writer = FORMATS[format](run, files)
         rows = track(
-            map(GameRow._make, record.each("select * from games order by game")),
+            map(GameRow._make, record.select("select * from games order by game")),
             "exporting games",
             record.count_games(),
             console=console,

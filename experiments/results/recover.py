@@ -113,7 +113,7 @@ def _rows(record: Record, table: str, most: int) -> Iterator[Any]:
     kind = TABLES[table]
     key, last = kind._fields[0], -1
     with suppress(sqlite3.Error):
-        for row in map(kind._make, record.each(f"select * from {table} order by {key}")):
+        for row in map(kind._make, record.select(f"select * from {table} order by {key}")):
             if misfit(row) is None:
                 last = row[0]
                 yield row

@@ -113,8 +113,8 @@ def test_what_is_inside_is_built_first_and_shared_with_nobody() -> None:
 
 
 def test_a_class_that_takes_all_settings_gets_them() -> None:
-    asked = {"_target_": f"{__name__}.Open", "depth": 1, "anything": "goes"}
-    assert build(asked, "it").settings == {"depth": 1, "anything": "goes"}
+    settings = {"_target_": f"{__name__}.Open", "depth": 1, "anything": "goes"}
+    assert build(settings, "it").settings == {"depth": 1, "anything": "goes"}
 
 
 def test_a_yaml_that_hydra_refuses_without_a_word(tmp_path: Path) -> None:
@@ -358,9 +358,9 @@ def test_a_composition_is_kept_until_a_file_is_edited(
         """Compose as a new process does; return True if Hydra had to."""
         composing._composed_files.cache_clear()
         OmegaConf.clear_resolvers()
-        with patch.object(hydra, "compose", wraps=hydra.compose) as asked:
+        with patch.object(hydra, "compose", wraps=hydra.compose) as composed:
             assert plain(compose("run"))["name"] == "ab_vs_minimax"
-        return asked.called
+        return composed.called
 
     cache, copy = tmp_path / "cache", tmp_path / "conf"
     monkeypatch.setattr(composing, "user_cache", lambda: cache)

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from runs import printed, told
+from runs import line_of, printed
 
 from othello_lab import Position
 from othello_lab.agents.commands.show import described_names, description
@@ -160,31 +160,31 @@ def test_evaluations_of_a_folder_of_mine(tmp_path: Path) -> None:
     ours = printed("agents", *words, "mine")
     theirs = printed("agents", "evaluate", POSITION, "--evaluation", "disc_count")
     assert rows(ours) == rows(theirs) != []
-    assert "mine" in told("agents", *words, "yours", code=2)
+    assert "mine" in line_of("agents", *words, "yours", code=2)
 
 
 # ------------------------------------------------------------------ agents show
 
 
 def test_an_evaluation_is_shown_term_by_term() -> None:
-    text = told("agents", "show", "composite")
+    text = line_of("agents", "show", "composite")
     for term, weight in {"corners": 25, "mobility": 8, "stable_discs": 12}.items():
         largest = FEATURES.declared[term][1].largest
         assert f"{term}, {-largest} to {largest}, weight {weight}." in text
     assert "parity" not in text, "its weight is 0"
     row = next(row for row in ladder() if row.name == "heuristics_ab.composite")
     assert row.name in text and f": {row.elo} {row.interval}, above " in text
-    assert "Range -1176 to 1176" in told("agents", "show", "square_weights")
-    assert "Buro" in (text := told("agents", "show", "patterns")) and "othello-lab train" in text
+    assert "Range -1176 to 1176" in line_of("agents", "show", "square_weights")
+    assert "Buro" in (text := line_of("agents", "show", "patterns")) and "othello-lab train" in text
 
 
 @pytest.mark.integration
 def test_an_agent_is_shown_with_settings_and_evaluation() -> None:
-    assert "depth: to be given. Plies to look ahead" in told("agents", "show", "alphabeta")
-    text = told("agents", "show", "search_family.ab_killer")
+    assert "depth: to be given. Plies to look ahead" in line_of("agents", "show", "alphabeta")
+    text = line_of("agents", "show", "search_family.ab_killer")
     assert "ordering: killer. the two moves that last caused a cutoff" in text
     assert "depth: 4." in text and "Evaluation square_weights" in text and "etc=false" in text
-    text = told("agents", "show", "beginner")
+    text = line_of("agents", "show", "beginner")
     level = next(level for level in levels() if level.name == "beginner")
     assert "share: 0.25." in text and "Maximizer" in text and "Norvig" in text
     assert f"beginner: {level.elo} {level.interval} (level)" in text
@@ -197,6 +197,6 @@ def test_all_that_is_in_conf_can_be_described() -> None:
 
 
 def test_without_a_name_the_ladder_is_printed() -> None:
-    text = told("agents", "show")
+    text = line_of("agents", "show")
     assert text.index("champion") < text.index("starter")
     assert "classics.minimax_2" in text and "strong" in text

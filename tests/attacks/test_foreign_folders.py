@@ -31,7 +31,7 @@ from hypothesis import strategies as st
 from records import content, runs_in
 from refusals import ended
 from rich.console import Console
-from runs import changed, played, printed, told
+from runs import changed, line_of, played, printed
 from shared import copied
 
 from othello_lab.__main__ import main
@@ -170,7 +170,7 @@ def test_code_that_a_folder_names_is_listed_and_not_imported(
 ) -> None:
     folder = foreign(theirs)
     for words in (["resume", folder, "--force"], ["extend", folder, "games=40", "--force"]):
-        printed = told(*words, code=2)
+        printed = line_of(*words, code=2)
         assert named in printed and (theirs == {"executor": DASK} or "--trust" in printed)
     assert not marker.exists()
 
@@ -181,10 +181,10 @@ def test_what_has_changed_is_told_before_anything_is_imported(
     folder = foreign(AN_AGENT)
     for change in ("unchanged", "changed"):
         line = f"{tmp_path / 'evil.py'}, {change} since the record)"
-        assert line in told("resume", folder, "--force", code=2)
+        assert line in line_of("resume", folder, "--force", code=2)
         (tmp_path / "evil.py").write_text("raise SystemExit")
     changed(folder, "update job set versions = replace(versions, 'numba', 'nimba')")
-    assert "numba" in told("resume", folder, "--trust", code=2)
+    assert "numba" in line_of("resume", folder, "--trust", code=2)
     assert not marker.exists()
 
 
@@ -449,7 +449,7 @@ def test_what_can_be_read_is_recovered_and_the_rest_played_again(tmp_path: Path)
     (damaged / "record.sqlite").write_bytes(damage)
     before = {path: path.read_bytes() for path in damaged.iterdir()}
 
-    said = told("resume", damaged, code=2)
+    said = line_of("resume", damaged, code=2)
     way_out = "othello-lab recover "
     assert way_out in said
     assert shlex.split(said[said.index(way_out) :])[-1] == str(damaged)
@@ -467,9 +467,9 @@ def test_what_can_be_read_is_recovered_and_the_rest_played_again(tmp_path: Path)
 
     assert main(["recover", str(damaged)]) == 0, "a second time, too"
     (damaged / "record.sqlite").write_bytes((sound / "record.sqlite").read_bytes()[:-size])
-    assert " of 40 games are in " in told("recover", damaged), "of a file cut short"
+    assert " of 40 games are in " in line_of("recover", damaged), "of a file cut short"
     (damaged / "record.sqlite").write_bytes(bytes(size) + damage[size:])
-    assert str(damaged) in told("recover", damaged, code=2)
+    assert str(damaged) in line_of("recover", damaged, code=2)
 
 
 CHEAT = """
@@ -488,23 +488,25 @@ def test_a_run_keeps_the_sum_of_its_rows_and_notices_changes(
     recorded_duel: Path, tmp_path: Path
 ) -> None:
     folder = copied(recorded_duel, tmp_path)
-    said = told("extend", folder, "games=12", "--force") + told("verify", folder, "--games", 0)
+    said = line_of("extend", folder, "games=12", "--force") + line_of(
+        "verify", folder, "--games", 0
+    )
     assert CHANGED not in said
     with closing(sqlite3.connect(folder / "record.sqlite")) as connection, connection:
         connection.execute("update agents set version = version + 1 where agent = 0")
     for words in (["resume", folder, "--force"], ["show", folder]):
-        assert CHANGED in told(*words)
+        assert CHANGED in line_of(*words)
 
 
 @pytest.mark.integration
 def test_an_open_agent_that_changes_the_record_at_its_end_is_noticed(tmp_path: Path) -> None:
     (tmp_path / "cheat.py").write_text(CHEAT.format(results=str(tmp_path)))
     words = ["agents=duel", "agent@first=greedy", f"agent@second={tmp_path}/cheat.py:Cheat"]
-    said = told("run", *words, "games=6", "figures=none", f"results={tmp_path}/results")
+    said = line_of("run", *words, "games=6", "figures=none", f"results={tmp_path}/results")
     (folder,) = runs_in(tmp_path)
     assert said.index(CHANGED) < said.index("Elo")
-    assert CHANGED in (folder / "report.md").read_text() and CHANGED in told("show", folder)
-    assert CHANGED in told("verify", folder, code=1)
+    assert CHANGED in (folder / "report.md").read_text() and CHANGED in line_of("show", folder)
+    assert CHANGED in line_of("verify", folder, code=1)
 
 
 ENDLESS = "with recursive n (x) as (select 1 union all select x + 1 from n)"

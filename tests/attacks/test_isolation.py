@@ -29,7 +29,7 @@ from attacks.supervised import ALONE, MODES, OPEN, START, WITH_CHILDREN, Tries, 
 from attacks.test_hostile_agents import played
 from chosen import mostly_nightly
 from records import content
-from runs import told
+from runs import line_of
 
 from othello_lab import GreedyAgent, RandomAgent
 from othello_lab.agents.agent import Files
@@ -324,7 +324,7 @@ def class_of(tmp_path: Path, files: Mapping[str, str], *words: str) -> tuple[str
     for name, text in files.items():
         (handed_in / name).write_text(text, encoding="utf-8")
         (handed_in / name).chmod(0o755 if text.startswith("#!") else 0o644)
-    said = told("run", *CLASS, f"folder={handed_in}", f"results={results}", *words)
+    said = line_of("run", *CLASS, f"folder={handed_in}", f"results={results}", *words)
     (report,) = results.rglob("report.md")
     output = "".join(path.read_text("utf-8") for path in results.rglob("output.txt"))
     return " ".join((said + report.read_text("utf-8")).split()), output
@@ -452,12 +452,12 @@ def test_a_system_that_lacks_something_is_told(old_kernel: None) -> None:
     assert any("network (needs seccomp" in lack for lack in conditions(agent()).lacks())
     assert conditions(agent(), OPEN).lacks() == conditions(ours()).lacks() == []
     assert conditions(agent(), isolation={"kind": NONE}).lacks() == []
-    assert "NO " in told("agents", "isolation", code=1)
+    assert "NO " in line_of("agents", "isolation", code=1)
 
 
 def test_the_command_tells_all_promises_in_few_lines() -> None:
     texts = [promise.text for promise in promises()]
-    text = told("agents", "isolation", code=not all(promise.holds for promise in promises()))
+    text = line_of("agents", "isolation", code=not all(promise.holds for promise in promises()))
     assert len(text.splitlines()) <= 12
     assert all(promise in text for promise in texts)
     page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
@@ -470,7 +470,7 @@ def test_a_run_says_it_at_its_start_and_in_its_report(old_kernel: None, tmp_path
     words += [f"+first.folder={tmp_path / 'notes'}", "agent@second=random", "games=2"]
     words += ["ruleset=mini4", "figures=none", "executor.workers=1", f"results={tmp_path}"]
     (tmp_path / "notes").mkdir()
-    said = told("run", *words, "isolation=closed")
+    said = line_of("run", *words, "isolation=closed")
     promise = "it has no network"
     assert said.index(promise) < said.index("2/2 games")
     (report,) = tmp_path.rglob("report.md")

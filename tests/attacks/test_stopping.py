@@ -23,7 +23,7 @@ from bots import bot
 from chosen import mostly_nightly, rows_mostly_nightly
 from processes import Command, adopted, await_, descendants, lives, parent_of
 from records import after_games, content, games_in, query, runs_in
-from runs import changed, played, told
+from runs import changed, line_of, played
 from shared import copied
 
 from othello_lab.__main__ import main
@@ -102,7 +102,7 @@ def test_a_locked_record_is_told_as_such(
         soon = {"timeout": 0.1}
         monkeypatch.setattr(sqlite3, "connect", lambda path, **kw: connect(path, **kw | soon))
         for command in ("resume", "show"):
-            assert f"record.sqlite {sqlite_file.LOCKED}" in told(command, folder, code=2)
+            assert f"record.sqlite {sqlite_file.LOCKED}" in line_of(command, folder, code=2)
 
 
 # ---------------------------------------------------------------------- signals
@@ -414,7 +414,7 @@ def test_half_a_pair_is_played_again_and_a_skipped_one_when_asked_for(
 
 def test_a_schedule_that_goes_by_results_does_not_play_skipped_pairs_later(tmp_path: Path) -> None:
     folder = changed(played(tmp_path, *DUEL, "schedule=sprt").folder, *SKIP)
-    assert "pair" in told("resume", folder, "--retry-skipped", code=2)
+    assert "pair" in line_of("resume", folder, "--retry-skipped", code=2)
 
 
 # ---------------------------------------------------------------------- while it loads

@@ -16,7 +16,7 @@ from chosen import mostly_nightly
 from processes import Command, await_
 from records import runs_in
 from rich.console import Console
-from runs import printed, told
+from runs import line_of, printed
 
 from othello_lab.__main__ import HELP, all_commands
 from othello_lab.agents.commands.bench import bench, signature
@@ -38,7 +38,7 @@ SIGNATURE = 19_035_066
 def test_a_run_prints_its_table_and_where_things_are(tmp_path: Path) -> None:
     words = ["run", "agents=ab_vs_minimax", "games=4", "depth=2", "executor=serial"]
     words += ["figures=false", f"results={tmp_path}"]
-    printed = told(*words)
+    printed = line_of(*words)
     for expected in (
         *("games/s", "4/4", "nodes", "evals", "Elo", "score", "every pair split"),
         *("50.0 % of 4 games", "% of minimax's"),
@@ -69,7 +69,7 @@ def test_a_yaml_named_like_one_of_the_labs_is_named(
     mine = tmp_path / "mine" / "evaluation" / "iago.yaml"
     mine.parent.mkdir(parents=True)
     mine.write_text("# mine\n_target_: othello_lab.DiscCount\n", encoding="utf-8")
-    error = told(*words.split(), "--config-dir", "mine", code=2)
+    error = line_of(*words.split(), "--config-dir", "mine", code=2)
     assert "mine: evaluation/iago.yaml" in error and "rename" in error
     assert {path.name for path in tmp_path.iterdir()} == {"mine"}, "something was written"
 
@@ -109,7 +109,7 @@ def test_help_explains_itself() -> None:
     ],
 )
 def test_help_tells_the_settings(words: str, settings: str) -> None:
-    shown = told(*words.split())
+    shown = line_of(*words.split())
     assert [word for word in settings.split() if word not in shown] == []
 
 
@@ -141,7 +141,7 @@ def test_without_a_package_its_extra_is_named(
 
 def test_the_configuration_can_be_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert "games: 8" in told("run", "--cfg", "job", "games=8")
+    assert "games: 8" in line_of("run", "--cfg", "job", "games=8")
     assert not list(tmp_path.iterdir())
 
 

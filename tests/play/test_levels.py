@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from runs import told
+from runs import line_of
 
 from othello_lab.__main__ import room_main
 from othello_lab.agents.composing import choices, conf_folder
@@ -79,7 +79,7 @@ def test_a_page_may_choose_but_not_change_levels_and_programs(tmp_path: Path) ->
 
 
 def test_levels_are_listed() -> None:
-    shown = told("play", "levels")
+    shown = line_of("play", "levels")
     for level in levels():
         assert level.name in shown
         assert f" {level.elo} " in shown

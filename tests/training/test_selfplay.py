@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import yaml
 from records import query
-from runs import made, told
+from runs import line_of, made
 from taught import Line, positions_of, random_games
 
 from othello_lab.agents.search.endgame.solver import EndgameSolver
@@ -203,18 +203,18 @@ def test_the_command(tmp_path: Path) -> None:
         (["list", str(tmp_path)], "positions,"),
         (["watch", str(folder)], "complete"),
     ):
-        assert named in told(*command)
+        assert named in line_of(*command)
     for command in (
         ["extend", str(folder), "games=100"],
         ["report", str(folder)],
     ):
-        assert "self-play" in told(*command, code=2)
+        assert "self-play" in line_of(*command, code=2)
 
 
 def test_positions_need_files_with_whole_games(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("f5d6c3\n")
     words = [str(tmp_path / "a.txt"), f"results={tmp_path}", "executor=serial"]
-    assert "1 unfinished" in told("positions", *words, code=1)
+    assert "1 unfinished" in line_of("positions", *words, code=1)
 
 
 def test_the_settings_are_those_of_the_yaml() -> None:

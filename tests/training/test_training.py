@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 import yaml
 from rich.console import Console
-from runs import told
+from runs import line_of
 from taught import taught_positions
 from trained import TwoWeights
 
@@ -53,7 +53,7 @@ def train(where: Path, *words: str, name: str = "two", code: int = 0) -> tuple[s
     (conf / "two.yaml").write_text(YAML)
     before = set(where.glob("results/*/*"))
     common = [*COMMON, "games=4", "depth=1", f"results={where}/results"]
-    said = told("train", name, *common, f"--config-dir={where}/conf", *words, code=code)
+    said = line_of("train", name, *common, f"--config-dir={where}/conf", *words, code=code)
     (new,) = set(where.glob("results/*/*")) - before or {where}
     return said, new
 
@@ -127,7 +127,7 @@ def test_other_commands_know_what_it_is(recorded_training: Path, tmp_path: Path)
         (["extend", folder, "games=8"], 2, "is a training"),
         (["run", *duel, "figures=false", "executor=serial"], 0, "alphabeta"),
     ):
-        assert named in told(*words, code=code)
+        assert named in line_of(*words, code=code)
 
 
 @pytest.mark.integration
@@ -267,7 +267,7 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.integration
 def test_what_ships_says_how_it_was_made(recorded_training: Path, shipped: Path) -> None:
-    assert "1 training" in told("train", "--ship", recorded_training)
+    assert "1 training" in line_of("train", "--ship", recorded_training)
     text = (shipped / "evaluation" / "tuned.yaml").read_text()
     assert text.startswith("# Mine\n# to stay\n_target_: othello_lab.agents.evaluation.Composite\n")
     side_file = yaml.safe_load((shipped / "shipped" / "tuned.yaml").read_text())

@@ -227,7 +227,7 @@ class Verification(Checked):
     def _check_games(self) -> set[int]:
         """Check all games by the rules; return those that cannot be followed."""
         flawed, moves, kind = set(), 0, PlainPosition if self._independent else Position
-        for game in map(GameRow._make, self._record.each("select * from games order by game")):
+        for game in map(GameRow._make, self._record.select("select * from games order by game")):
             rows = self._record.turns([game.game]).rows()
             moves += len(rows)
             for name, said in flaws(game, rows if self._with_moves else None, self._rules, kind):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from boards import played_out
 from chosen import mostly_nightly
-from runs import told
+from runs import line_of
 
 from othello_lab import (
     PASS,
@@ -153,7 +153,9 @@ def test_an_evaluation_of_lists_runs_as_ordinary_python(monkeypatch: pytest.Monk
     monkeypatch.chdir(FILE.parent)  # a long path is cut in the table
     evaluation = FunctionEvaluation(f"{FILE}:score")
     assert not evaluation.compiled and is_outside(Maximizer(evaluation))
-    assert "score" in told("agents", "evaluate", "f5d6c3", "--evaluation", f"./{FILE.name}:score")
+    assert "score" in line_of(
+        "agents", "evaluate", "f5d6c3", "--evaluation", f"./{FILE.name}:score"
+    )
 
 
 # ------------------------------------------------------------------ targets

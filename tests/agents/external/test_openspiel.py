@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from bots import in_run
 from records import content, query
-from runs import told
+from runs import line_of
 
 from othello_lab import PASS, AlphaBeta, Color, GreedyAgent, Position, SquareWeights, play_game
 from othello_lab.agents.agent import Agent, Decision, Limits
@@ -25,7 +25,7 @@ def test_without_openspiel_it_says_what_is_missing(
 ) -> None:
     monkeypatch.setattr("othello_lab.agents.external.openspiel.pyspiel", None)
     common = ["agents=duel", "agent@first=openspiel", "agent@second=random", "games=2"]
-    error = told("run", *common, f"first.target='{MCTS}'", f"results={tmp_path}", code=2)
+    error = line_of("run", *common, f"first.target='{MCTS}'", f"results={tmp_path}", code=2)
     assert "pip install" in error and "[openspiel]" in error
 
 

@@ -17,7 +17,7 @@ from bots import EXAMPLES, bot, engine, in_game, in_run, player
 from chosen import rows_mostly_nightly
 from processes import await_
 from records import content, query
-from runs import told
+from runs import line_of
 
 from othello_lab import PASS, Color, Limits, Position
 from othello_lab.__main__ import main
@@ -322,7 +322,7 @@ def test_check_shows_what_a_bot_prints_at_a_failure_alone(
 def test_check_finds_a_bot_that_hangs_and_leaves_nothing(tmp_path: Path) -> None:
     command = bot(tmp_path, "signal.pause()", after=3)
     before = set(descendants([os.getpid()]))
-    assert "5 s after decide" in told(
+    assert "5 s after decide" in line_of(
         "agents", "check", "line", f"command={command}", "--patience", "5", code=1
     )
     await_(lambda: set(descendants([os.getpid()])) <= before)

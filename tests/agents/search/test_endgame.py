@@ -22,7 +22,7 @@ from boards import played_out, random_patterns, seeds, with_empties
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import ended, refused, refuses
-from runs import printed, told
+from runs import line_of, printed
 
 from othello_lab import PASS, PVS, AlphaBeta, DiscCount, Limits, Position
 from othello_lab.agents.command_line import main
@@ -742,5 +742,5 @@ def test_more_threads_than_processors_are_told(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(solving, "available_cores", lambda: 2)
     line = with_empties("standard", 1, 10).to_obf()
     for threads in (2, 3):
-        said = told("agents", "solve", line, "--table", "1", "--threads", threads)
+        said = line_of("agents", "solve", line, "--table", "1", "--threads", threads)
         assert ("3 threads" in said and "2 processors" in said) == (threads == 3), said

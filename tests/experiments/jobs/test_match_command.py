@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import students
 from records import runs_in
-from runs import told
+from runs import line_of
 
 from othello_lab.agents.sides import side_of
 from othello_lab.experiments.config import match_name
@@ -20,7 +20,7 @@ from othello_lab.experiments.record.store import Record
 def played(results: Path, *words: object) -> tuple[str, dict[str, Any], int]:
     """What a match prints, its run as recorded, and its number of games."""
     cheap = ["figures=none", "judging.late=0", "judging.disagreements=0", "executor=serial"]
-    said = told("match", *words, f"results={results}", *cheap)
+    said = line_of("match", *words, f"results={results}", *cheap)
     with Record.open(*runs_in(results)) as record:
         return said, record.head(), record.count_games()
 
@@ -59,7 +59,7 @@ def test_settings_of_a_match() -> None:
     alike = planned_of("iago", "iago", "first.depth=2", "second.depth=4")[0].agents
     assert list(alike) == ["iago_d2", "iago_d4"]
     for word in ("first.deepth=3", "minutes=0"):
-        assert word.partition("=")[0] in told("match", "random", "greedy", word, code=2)
+        assert word.partition("=")[0] in line_of("match", "random", "greedy", word, code=2)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from processes import Command
 from records import after_games, content, games_in, query, runs_in
-from runs import DUEL, QUIET, changed, played, told
+from runs import DUEL, QUIET, changed, line_of, played
 from shared import copied
 
 from othello_lab import AlphaBeta, GreedyAgent, Maximizer, RandomAgent, SquareWeights
@@ -66,7 +66,7 @@ def test_a_run_that_is_interrupted_within_itself_is_resumed(
     if code == 130:
         assert "stopping after the pairs under way" in printed
         assert "stopped early" in (folder / "report.md").read_text(encoding="utf-8")
-    told("resume", folder)
+    line_of("resume", folder)
     assert content(folder) == content(uninterrupted)
     assert query(folder, "select complete from job") == [(1,)]
     assert len(query(folder, "select * from sessions")) == 2
@@ -91,7 +91,7 @@ def test_a_pipe_without_reader_does_not_stop_a_run(tmp_path: Path) -> None:
 @pytest.mark.integration
 def test_a_run_can_be_extended(tmp_path: Path, uninterrupted: Path) -> None:
     folder = played(tmp_path, *WORDS, "games=2").folder
-    told("extend", folder, "games=8")
+    line_of("extend", folder, "games=8")
     assert content(folder) == content(uninterrupted)
     assert "games: 8" in (folder / "config.yaml").read_text()
 
@@ -122,9 +122,9 @@ def test_changed_code_is_refused(tmp_path: Path) -> None:
     folder = played(tmp_path, *words, f"first.evaluation={mine}:flat").folder
     mine.write_text(mine.read_text().replace("return 0", "return 1"))
     extend = ["extend", folder, "games=4"]
-    assert all(word in told(*extend, code=2) for word in ("mine.py", "--force"))
-    assert f"{mine}, changed since the record" in told(*extend, "--force", code=2)
-    told(*extend, "--force", "--trust")
+    assert all(word in line_of(*extend, code=2) for word in ("mine.py", "--force"))
+    assert f"{mine}, changed since the record" in line_of(*extend, "--force", code=2)
+    line_of(*extend, "--force", "--trust")
     assert len(query(folder, "select * from games")) == 4
 
 
@@ -160,7 +160,7 @@ def test_what_cannot_be_resumed_is_left_alone(
     else:
         apply(folder)
     before = {path: path.read_bytes() for path in folder.iterdir()}
-    assert said in told("resume", folder, code=2)
+    assert said in line_of("resume", folder, code=2)
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
@@ -168,7 +168,7 @@ def test_what_cannot_be_resumed_is_left_alone(
 def test_a_record_in_use_is_locked(tmp_path: Path, recorded_duel: Path) -> None:
     folder = copied(recorded_duel, tmp_path)
     with locked(folder):
-        assert "is locked: another process" in told("resume", folder, code=2)
+        assert "is locked: another process" in line_of("resume", folder, code=2)
 
 
 @pytest.mark.integration
@@ -177,9 +177,9 @@ def test_an_interruption_between_record_and_config_is_no_change(
 ) -> None:
     folder = copied(recorded_duel, tmp_path)
     before = (folder / "config.yaml").read_text()
-    told("extend", folder, "games=10")
+    line_of("extend", folder, "games=10")
     (folder / "config.yaml").write_text(before)
-    told("resume", folder)
+    line_of("resume", folder)
 
 
 @pytest.mark.integration
@@ -192,7 +192,7 @@ def test_a_record_that_is_being_read_is_resumed(tmp_path: Path, recorded_duel: P
             with opened(folder) as record:
                 assert record.head()["complete"] == 1
         reader.execute("rollback")
-    told("extend", folder, "games=10")
+    line_of("extend", folder, "games=10")
 
 
 def test_results_come_in_the_order_of_the_schedule() -> None:
@@ -239,12 +239,12 @@ def test_a_test_without_decision_can_be_extended(tmp_path: Path) -> None:
 
 
 def test_a_run_can_be_watched(tmp_path: Path, recorded_duel: Path) -> None:
-    assert "8 of 8 games, complete" in told("watch", recorded_duel)
+    assert "8 of 8 games, complete" in line_of("watch", recorded_duel)
     folder = copied(recorded_duel, tmp_path / "part")
     changed(folder, "delete from games where game > 3", "update job set complete = 0")
-    shown = told("watch", folder, "--once")
+    shown = line_of("watch", folder, "--once")
     assert "4 of 8 games" in shown and "alphabeta" in shown and "complete" not in shown
-    assert "is no run" in told("watch", tmp_path, code=2)
+    assert "is no run" in line_of("watch", tmp_path, code=2)
 
 
 def test_agents_of_a_program_are_told_apart_by_their_settings() -> None:
@@ -263,7 +263,7 @@ def starved(folder: Path, share: float, seconds: float = 10.0) -> str:
     Return what is then shown of it."""
     time, waited = round(seconds * 1e9), round(share * seconds * 1e9)
     changes = f"black_nanoseconds = {time}, black_waited_nanoseconds = {waited}"
-    return told("show", changed(folder, f"update games set {changes} where game = 1"))
+    return line_of("show", changed(folder, f"update games set {changes} where game = 1"))
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_starved_pairs_are_played_again(tmp_path: Path) -> None:
     games = "select game, transcript from games order by game"
     before = query(folder, games)
     starved(folder, 0.31)
-    told("resume", folder, "--retry-starved")
+    line_of("resume", folder, "--retry-starved")
     assert query(folder, games) == before
     waited = query(folder, "select black_waited_nanoseconds from games where game = 1")
     assert waited[0][0] < 3_000_000_000
@@ -302,4 +302,4 @@ def test_a_schedule_that_goes_by_results_does_not_play_them_again(tmp_path: Path
     shown = starved(folder, 0.31)
     assert "in 1; this schedule goes by results" in shown
     assert "executor.workers=1" in shown
-    assert "goes by results" in told("resume", folder, "--retry-starved", code=2)
+    assert "goes by results" in line_of("resume", folder, "--retry-starved", code=2)

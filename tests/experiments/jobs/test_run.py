@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from records import content, query
-from runs import DUEL, follow_games, played, told
+from runs import DUEL, follow_games, line_of, played
 
 from othello_lab import PASS, AlphaBeta, GreedyAgent, Minimax, RandomAgent, SquareWeights, run_match
 from othello_lab.core.system.settings import ConfigError
@@ -156,7 +156,7 @@ def test_trouble_after_a_kill_and_amid_much_talk_is_found_and_who_is_late_loses(
 
 
 def test_alpha_beta_against_minimax_is_the_classic_lesson(recorded_searches: Path) -> None:
-    rows = json.loads(told("show", recorded_searches, "--json"))["standings"]
+    rows = json.loads(line_of("show", recorded_searches, "--json"))["standings"]
     standings = {row["agent"]: row for row in rows}
     assert [row["score"] for row in rows] == [0.5, 0.5]
     assert all(row["split"] for row in rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from runs import DUEL, told
+from runs import DUEL, line_of
 
 from othello_lab.experiments.jobs import sample_size as module
 from othello_lab.experiments.jobs.sample_size import MatchQuestion
@@ -68,7 +68,7 @@ def timed_shortly(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("timed_shortly")
 def test_the_command_tells_pairs_and_minutes() -> None:
     question = ["plan", "elo=60", "draws=0.05"]
-    printed = told(*question, *DUEL, "openings=start", "executor=serial")
+    printed = line_of(*question, *DUEL, "openings=start", "executor=serial")
     fixed = MatchQuestion(elo=60, draws=0.05).fixed()
     for expected in (
         f"fixed match {fixed} {2 * fixed} ",
@@ -83,4 +83,4 @@ def test_the_command_tells_pairs_and_minutes() -> None:
 @pytest.mark.usefixtures("timed_shortly")
 def test_a_misbehaving_agent_is_timed_and_told() -> None:
     hangs = ["second._target_=misbehaving.Hangs", "limits.hang=0.3", "executor.workers=1"]
-    assert "forfeited" in told("plan", "elo=60", *DUEL, *hangs)
+    assert "forfeited" in line_of("plan", "elo=60", *DUEL, *hangs)

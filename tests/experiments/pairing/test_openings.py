@@ -15,7 +15,7 @@ from chosen import mostly_nightly
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
-from runs import follow_games, played, read_openings, told
+from runs import follow_games, line_of, played, read_openings
 
 from othello_lab import PASS, RULESETS, Color, Position, Ruleset
 from othello_lab.core.notation import format_ggf, split_transcript
@@ -374,7 +374,7 @@ def test_the_command_writes_a_file_that_openings_file_reads(
         "openings mine.txt --plies 4 --evaluation square_weights --depth 3 --shallow 2 --games 40 "
         "--play-depth 1 --most 10 --seed 2 --band 0.4 0.6"
     )
-    printed = told(*words.split(), "--workers", "2")
+    printed = line_of(*words.split(), "--workers", "2")
     assert "60 positions at ply 4" in printed
     foretold = "60 positions, 60 of them searched 3 plies deep, 50 games"
     assert re.search(rf"about \d+ seconds by 2 workers: {foretold}", printed)
@@ -406,5 +406,5 @@ def test_a_recipe_that_cannot_be_followed(
     words: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert why in told("openings", "--plies", "2", *words.split(), code=2)
+    assert why in line_of("openings", "--plies", "2", *words.split(), code=2)
     assert not list(tmp_path.iterdir())

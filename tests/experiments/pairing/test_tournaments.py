@@ -14,7 +14,7 @@ import pytest
 from chosen import mostly_nightly
 from records import content
 from rich.console import Console
-from runs import QUIET, played, told
+from runs import QUIET, line_of, played
 
 from othello_lab import RULESETS, resume
 from othello_lab.core.game import FINISHED, RAISED
@@ -355,7 +355,7 @@ def test_a_tournament_is_the_same_on_any_number_of_workers_and_after_an_interrup
     among = played(tmp_path, *words, "executor.workers=2")
     assert content(among.folder) == content(whole.folder)
     assert whole.standings["place"].is_monotonic_increasing
-    told("verify", whole.folder, "--games", "2")
+    line_of("verify", whole.folder, "--games", "2")
     take = PairQueue.take
     left = iter(range(3))
     with monkeypatch.context() as patched:
@@ -385,6 +385,6 @@ def test_report_and_terminal_show_points_and_rounds(tmp_path: Path) -> None:
     assert "## Preliminary games" in report
     said = console.export_text()
     assert all(word in said for word in ("Preliminary games", *columns)) and "Elo" not in said
-    told("watch", result.folder, "--once")
+    line_of("watch", result.folder, "--once")
     with pytest.raises(ConfigError, match="games=4: "):  # a tournament cannot grow
         resume(result.folder, console=QUIET, games=4)

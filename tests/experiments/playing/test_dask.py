@@ -19,7 +19,7 @@ import pytest
 from processes import await_, descendants, lives
 from records import content, games_in, runs_in
 from rich.console import Console
-from runs import played, told
+from runs import line_of, played
 
 from othello_lab.__main__ import main
 from othello_lab.core.system.rooms import ROOMS
@@ -180,7 +180,7 @@ def test_other_versions_are_refused_before_anything_is_written(
 ) -> None:
     with scheduler.worker("fine"), scheduler.worker("odd", path=other_lab(tmp_path)):
         words = ["run", *WORDS, f"results={tmp_path / 'results'}", "executor=dask"]
-        printed = told(*words, f"executor.address={scheduler.address}", code=2)
+        printed = line_of(*words, f"executor.address={scheduler.address}", code=2)
     assert "worker odd at tcp://127.0.0.1" in printed
     assert f"code {versions({})['code']} -> " in printed
     assert not (tmp_path / "results").exists()
@@ -268,7 +268,7 @@ def test_no_scheduler_is_one_line(
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.3)
     results = tmp_path / "results"
     words = ["run", *WORDS, f"results={results}", "executor=dask"]
-    printed = told(*words, f"executor.address={address}", code=2)
+    printed = line_of(*words, f"executor.address={address}", code=2)
     assert f"executor.address={address}" in printed
     assert not results.exists()
 

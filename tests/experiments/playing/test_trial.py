@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from chosen import mostly_nightly
-from runs import told
+from runs import line_of
 
 from othello_lab import run_match
 from othello_lab.__main__ import main
@@ -35,7 +35,7 @@ def words(folder: Path, name: str, *more: str) -> list[str]:
 @pytest.mark.parametrize("name", mostly_nightly(FAILING, ["Raises", "Dies"]))
 def test_one_that_fails_everywhere_stops_the_run(name: str, tmp_path: Path) -> None:
     after = "first.after=0"
-    said = told("run", *words(tmp_path, name, after), code=2)
+    said = line_of("run", *words(tmp_path, name, after), code=2)
     assert f"agent '{name}' fails in all of 10 positions: {FAILING[name]}" in said
     assert not list(tmp_path.iterdir()), "nothing is begun"
 
@@ -68,7 +68,7 @@ def test_one_that_is_slow_is_not_waited_for(
 
 @pytest.mark.integration
 def test_a_plan_is_refused_too(tmp_path: Path) -> None:
-    assert "fails in all" in told(
+    assert "fails in all" in line_of(
         "plan", "elo=60", *words(tmp_path, "Illegal", "first.after=0"), code=2
     )
 

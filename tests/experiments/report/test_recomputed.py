@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
-from runs import changed, told
+from runs import changed, line_of
 from shared import copied
 
 from othello_lab.experiments.jobs.run_kind import facts_of
@@ -201,7 +201,7 @@ def test_tables_of_several_agents(recorded_ladder: Path, tmp_path: Path) -> None
     anchor = "update job set config = json_set(config, '$.rating.anchor', 'greedy')"
     games = f"update games set {forfeit}, black_points = 0 where {where}"
     check_run(changed(folder, anchor, games))
-    report, watched = (folder / "report.md").read_text("utf-8"), told("watch", folder, "--once")
+    report, watched = (folder / "report.md").read_text("utf-8"), line_of("watch", folder, "--once")
     assert "relative to greedy" in report and "0 (anchor)" in report
     with facts_of(folder) as facts:
         assert all(elo_text(row) in watched for row in facts.standings.itertuples())

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from records import query
 from rich.console import Console
-from runs import DUEL, changed, played, told
+from runs import DUEL, changed, line_of, played
 from shared import copied
 
 from othello_lab import Position
@@ -39,7 +39,7 @@ def games_of(folder: Path) -> list[tuple[str, str, int, str, str]]:
 
 
 def makes_the_round_trip(folder: Path, rules: str) -> None:
-    told("export", folder, "ggf")
+    line_of("export", folder, "ggf")
     lines = (folder / "games.ggf").read_text().splitlines()
     for line, (black, white, difference, transcript, _) in zip(
         lines, games_of(folder), strict=True
@@ -63,7 +63,7 @@ def test_forfeits_are_told(duel: Path) -> None:
     changes = "end_reason = 'illegal move', disc_difference = null"
     changed(duel, f"update games set {changes}, result = 'black' where game = 0")
     changed(duel, f"update games set {changes}, result = 'white' where game = 1")
-    told("export", duel, "ggf")
+    line_of("export", duel, "ggf")
     first, second, *others = (duel / "games.ggf").read_text().splitlines()
     assert "RE[+64.000:r]" in first and "RE[-64.000:r]" in second
     assert not any(":r]" in line for line in others)
@@ -84,7 +84,7 @@ def names_in(file: Path, length: int) -> list[str]:
 
 def test_wthor_holds_the_games_and_the_names(duel: Path) -> None:
     rename(duel, "gr\u00e9edy of a long name", "random")
-    told("export", duel, "wthor")
+    line_of("export", duel, "wthor")
     games = [game for _, game in numbered_games((duel / "games.wtb").read_bytes())]
     assert names_in(duel / "games.jou", 20) == ["gr\u00e9edy of a long na", "random"]
     assert names_in(duel / "games.trn", 26) == ["duel"]
@@ -93,7 +93,7 @@ def test_wthor_holds_the_games_and_the_names(duel: Path) -> None:
         assert (game.black, game.white) == (int(black == "random"), int(white == "random"))
         assert 2 * game.black_discs - 64 == difference
     rename(duel, "a rather long name of one", "a rather long name of two")
-    told("export", duel, "wthor")
+    line_of("export", duel, "wthor")
     assert names_in(duel / "games.jou", 20) == ["a rather long name ", "1~a rather long nam"]
 
 
@@ -101,7 +101,7 @@ def test_wthor_holds_the_games_and_the_names(duel: Path) -> None:
 @pytest.mark.parametrize("format", ["ggf", "wthor"])
 def test_openings_come_from_games(format: str, duel: Path, tmp_path: Path) -> None:
     file = tmp_path / f"MINE{FORMATS[format].endings[0].upper()}"
-    told("export", duel, format, "--output", file)
+    line_of("export", duel, format, "--output", file)
     words = ["openings=file", f"openings.file={file}", "openings.plies=8", "games=8"]
     again = played(tmp_path / "again", *DUEL, *words, "openings.shuffle=false").folder
     openings = "select text from openings order by number"
@@ -109,7 +109,7 @@ def test_openings_come_from_games(format: str, duel: Path, tmp_path: Path) -> No
 
 
 def test_tables_of_sqlite_are_those_of_data_frames(duel: Path, tmp_path: Path) -> None:
-    assert told("export", duel, "sqlite", "--output", tmp_path) == f"tables.sqlite in {tmp_path}"
+    assert line_of("export", duel, "sqlite", "--output", tmp_path) == f"tables.sqlite in {tmp_path}"
     with Record.open(duel) as record, closing(sqlite3.connect(tmp_path / "tables.sqlite")) as made:
         for name in ("agents", "games", "moves"):
             table = pd.read_sql(f"select * from {name}", made)
@@ -120,7 +120,7 @@ def test_an_export_shows_its_progress_and_the_time_left(duel: Path) -> None:
     shown = io.StringIO()
     assert export_command([str(duel), "ggf"], Console(file=shown, force_terminal=True)) == 0
     assert re.search(r"exporting games.*100%.*\d:\d\d:\d\d", shown.getvalue())
-    assert told("export", duel, "ggf").startswith("8 games in ")
+    assert line_of("export", duel, "ggf").startswith("8 games in ")
 
 
 @pytest.mark.integration
@@ -130,13 +130,13 @@ def test_wthor_leaves_out_what_it_has_no_place_for(tmp_path: Path) -> None:
     words = ["openings=file", f"openings.file={positions}", "games=4"]
     folder = played(tmp_path, *DUEL, *words).folder
     makes_the_round_trip(folder, "standard")
-    said = told("export", folder, "wthor")
+    said = line_of("export", folder, "wthor")
     assert "2 games in" in said and "2 from positions of their own" in said
     changed(folder, "update games set end_reason = 'illegal move'")
-    said = told("export", folder, "wthor")
+    said = line_of("export", folder, "wthor")
     assert "0 games in" in said and "4 forfeited" in said
     changed(folder, "update games set end_reason = 'resigned'")
-    assert "4 resigned" in told("export", folder, "wthor")
+    assert "4 resigned" in line_of("export", folder, "wthor")
 
 
 @pytest.mark.parametrize("rules", ["wpi", "mini6"])
@@ -144,14 +144,14 @@ def test_wthor_refuses_other_rules(rules: str, duel: Path) -> None:
     config = f"config = json_set(config, '$.ruleset.name', '{rules}')"
     changed(duel, f"update job set ruleset = '{rules}', {config}")
     before = sorted(duel.iterdir())
-    error = told("export", duel, "wthor", code=2)
+    error = line_of("export", duel, "wthor", code=2)
     assert rules in error and "ggf" in error
     assert sorted(duel.iterdir()) == before  # nothing half-written
 
 
 def test_pgn_has_the_results(duel: Path) -> None:
     rename(duel, 'a"b', "c\\[d]")
-    told("export", duel, "pgn-results")
+    line_of("export", duel, "pgn-results")
     blocks = (duel / "games.pgn").read_text().removesuffix("\n\n").split("\n\n")
     games = [dict(re.findall(r'^\[(\w+) "([^"]*)"\]$', block, re.M)) for block in blocks[::2]]
     names = {'a"b': "ab", "c\\[d]": "c[d]"}
@@ -177,4 +177,4 @@ def test_pgn_has_the_results(duel: Path) -> None:
 )
 def test_bad_input_is_one_line(words: list[str], complaint: str, recorded_duel: Path) -> None:
     words = [word.replace("FOLDER", str(recorded_duel)) for word in words]
-    assert complaint in told("export", *words, code=2)
+    assert complaint in line_of("export", *words, code=2)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runs import DUEL, changed, played, told
+from runs import DUEL, changed, line_of, played
 from shared import copied
 
 from othello_lab import AlphaBeta, GreedyAgent, SquareWeights
@@ -40,7 +40,7 @@ def at(shelf: Path, name: str) -> Path:
 
 def data(*words: object) -> Any:
     """What a command prints as JSON."""
-    return json.loads(told(*words, "--json"))
+    return json.loads(line_of(*words, "--json"))
 
 
 def test_all_runs_are_listed(shelf: Path) -> None:
@@ -55,7 +55,7 @@ def test_all_runs_are_listed(shelf: Path) -> None:
             points[game.white] += 1 - game.black_points
     best = max(points, key=lambda name: points[name])
     assert (two["leader"], two["score"]) == (best, pytest.approx(100 * points[best] / 12))
-    printed = told("list", shelf)
+    printed = line_of("list", shelf)
     assert best in printed and "complete" in printed
 
 
@@ -75,9 +75,9 @@ def test_the_list_is_filtered(recorded_duel: Path, tmp_path: Path) -> None:
         ("name=plain",): {"plain"},
     }.items():
         assert {row["name"] for row in data("list", tmp_path, *words)} == names, words
-    assert "an old idea (b, a)" in told("list", tmp_path)
-    assert "an old idea (b, a)" in told("show", folder)
-    assert "agents=" in told("list", tmp_path, "agent=iago", code=2)
+    assert "an old idea (b, a)" in line_of("list", tmp_path)
+    assert "an old idea (b, a)" in line_of("show", folder)
+    assert "agents=" in line_of("list", tmp_path, "agent=iago", code=2)
 
 
 def test_what_cannot_be_read_is_told_in_the_list(recorded_duel: Path, tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_what_cannot_be_read_is_told_in_the_list(recorded_duel: Path, tmp_path: 
 
 def reported_anew(folder: Path) -> None:
     (page := folder / "report.html").unlink()
-    told("report", folder)
+    line_of("report", folder)
     assert page.is_file()
 
 
@@ -109,7 +109,7 @@ def test_a_sweep_is_listed_shown_and_reported_as_one(recorded_sweep: Path, tmp_p
     folder = copied(recorded_sweep, tmp_path)
     (row,) = data("list", tmp_path)
     assert (row["kind"], row["games"], row["state"]) == ("sweep", 8, "sweep, 2 finished")
-    assert "depth=2" in told("show", folder)
+    assert "depth=2" in line_of("show", folder)
     assert len(data("show", folder)["runs"]) == 4
     reported_anew(folder)
 
@@ -121,23 +121,23 @@ def test_a_study_is_listed_and_reported(recorded_study: Path, tmp_path: Path) ->
     assert (row["kind"], row["name"]) == ("study", "pruning")
     assert row["state"] == "study pruning, complete"
     for words in (["show", folder], ["compare", folder, tmp_path]):
-        assert "is a study" in told(*words, code=2)
+        assert "is a study" in line_of(*words, code=2)
     shown = data("show", folder)
     assert (shown["kind"], shown["name"], shown["state"]) == ("study", "pruning", "complete")
     assert any(shown["tables"].values())
     reported_anew(folder)
     changed(folder, "update job set complete = 0")
-    assert "not complete" in told("report", folder, code=2)
+    assert "not complete" in line_of("report", folder, code=2)
 
 
 def test_folders_without_runs(tmp_path: Path) -> None:
-    assert "no run is here yet" in told("list", tmp_path)
-    assert "no such folder" in told("list", tmp_path / "nowhere", code=2)
+    assert "no run is here yet" in line_of("list", tmp_path)
+    assert "no such folder" in line_of("list", tmp_path / "nowhere", code=2)
     (text := tmp_path / "text.txt").write_text("no record", encoding="utf-8")
     for command in ("list", "show", "report", "verify"):
-        assert "is a file" in told(command, text, code=2)
+        assert "is a file" in line_of(command, text, code=2)
     for command in ("show", "report"):
-        assert "is no run" in told(command, tmp_path, code=2)
+        assert "is no run" in line_of(command, tmp_path, code=2)
 
 
 @pytest.mark.integration
@@ -150,13 +150,13 @@ def test_a_run_is_shown_and_reported_from_its_record_alone(shelf: Path, tmp_path
     assert [path.name for path in folder.iterdir()] == [FILE]
     assert shown["games"] == 20
     assert {row["agent"] for row in shown["standings"]} == {"greedy", "random"}
-    assert shown["findings"][0] in told("show", folder)
-    told("report", folder)
+    assert shown["findings"][0] in line_of("show", folder)
+    line_of("report", folder)
     before = (one / "report.md").read_text(encoding="utf-8")
     after = (folder / "report.md").read_text(encoding="utf-8")
     assert after.replace(str(folder), str(one)) == before
     assert not (folder / "elo.svg").exists()
-    told("report", folder, "--figures=files")
+    line_of("report", folder, "--figures=files")
     assert (folder / "elo.svg").exists()
     assert 'id="figure-elo"' in (folder / "report.html").read_text(encoding="utf-8")
 
@@ -169,10 +169,10 @@ def test_a_report_runs_no_code_from_outside(tmp_path: Path) -> None:
     words = ["agents=duel", f"agent@first={outside}:Mine", "agent@second=random", "games=4"]
     folder = played(tmp_path, *words, "isolation=none").folder
     outside.write_text("raise SystemExit('it was run')\n")
-    told("report", folder)
+    line_of("report", folder)
     assert "Mine" in (folder / "report.md").read_text(encoding="utf-8")
     outside.unlink()
-    assert "Mine" in told("show", folder)
+    assert "Mine" in line_of("show", folder)
 
 
 @pytest.mark.integration
@@ -180,7 +180,7 @@ def test_objects_of_a_program_are_reported_too(tmp_path: Path) -> None:
     agents = {"ab": AlphaBeta(1, SquareWeights()), "greedy": GreedyAgent()}
     how: dict[str, Any] = {"workers": 0, "figures": False, "quiet": True}
     folder = run_match(agents, games=4, results=tmp_path, **how).folder
-    told("report", folder)
+    line_of("report", folder)
     assert "AlphaBeta" in (folder / "report.md").read_text(encoding="utf-8")
 
 
@@ -189,11 +189,11 @@ def test_what_is_from_outside_is_shown_by_its_name(
     column: str, recorded_duel: Path, tmp_path: Path
 ) -> None:
     folder = copied(recorded_duel, tmp_path)
-    shown = told("show", folder)
+    shown = line_of("show", folder)
     foreign = f"""json_set(config, '$.{column}', json('{{"_target_": "mine.py:Rounds"}}'))"""
     changed(folder, f"update job set config = {foreign}")
-    assert told("show", folder) == shown
-    told("report", folder)
+    assert line_of("show", folder) == shown
+    line_of("report", folder)
     assert "mine.py:Rounds" in (folder / "report.md").read_text(encoding="utf-8")
 
 
@@ -208,7 +208,7 @@ def test_a_run_without_a_finished_pair(games: int, recorded_duel: Path, tmp_path
         "update job set complete = 0",
     )
     for command in ("show", "report", *(["verify"] * (not games))):
-        shown = told(command, folder, code=0 if games else 2)
+        shown = line_of(command, folder, code=0 if games else 2)
         assert games or "no game" in shown
     if games:
         text = (folder / "report.md").read_text(encoding="utf-8")
@@ -229,7 +229,7 @@ def test_runs_of_one_experiment_are_pooled(shelf: Path) -> None:
     # More openings make a narrower interval around a rating between the two.
     width = (whole["high"] - whole["low"])["greedy"]
     assert all(width < (part["high"] - part["low"])["greedy"] for part in parts)
-    shown = told("compare", one, two)
+    shown = line_of("compare", one, two)
     assert POOLED in shown.split() and "one experiment" in shown
 
 
@@ -255,7 +255,7 @@ def test_games_that_several_runs_have_count_once(shelf: Path) -> None:
 
 def test_other_conditions_are_told_and_not_pooled(shelf: Path) -> None:
     runs = at(shelf, "one"), at(shelf, "other")
-    shown = told("compare", *runs)
+    shown = line_of("compare", *runs)
     assert "Not pooled: " in shown and "ruleset.name" in shown and "mini6" in shown
     compared = data("compare", *runs)
     assert compared["pooled"] is None
@@ -267,7 +267,7 @@ def test_agents_of_one_name_need_not_be_the_same(
     shelf: Path, recorded_duel: Path, tmp_path: Path
 ) -> None:
     one, other = at(shelf, "one"), copied(recorded_duel, tmp_path)
-    shown = told("compare", one, other)
+    shown = line_of("compare", one, other)
     assert "fewer than two agents of the same name" in shown
     assert "other agents greedy alphabeta" in shown  # and not their settings against dashes
     assert "agents.alphabeta" not in shown
@@ -283,7 +283,7 @@ def test_agents_of_one_name_need_not_be_the_same(
 @pytest.mark.integration
 def test_several_runs_give_one_report(shelf: Path, tmp_path: Path) -> None:
     one, two, page = at(shelf, "one"), at(shelf, "two"), tmp_path / "both"
-    assert str(page) in told("report", one, two, "--output", page)
+    assert str(page) in line_of("report", one, two, "--output", page)
     text = (page / "report.md").read_text(encoding="utf-8")
     for row in data("compare", one, two)["pooled"]:
         assert f"| {row['agent']} | {POOLED} | {row['games']} |" in text
@@ -299,4 +299,4 @@ def test_what_cannot_be_compared_is_refused(shelf: Path, tmp_path: Path) -> None
         (["report", one, "--output", tmp_path], "--output"),
         (["compare", tmp_path, one], "is no run"),
     ):
-        assert complaint in told(*words, code=2)
+        assert complaint in line_of(*words, code=2)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from chosen import mostly_nightly
-from runs import DUEL, QUIET, changed, played, printed, told
+from runs import DUEL, QUIET, changed, line_of, played, printed
 from shared import copied
 
 from othello_lab import AlphaBeta, RandomAgent, SquareWeights, run_match
@@ -47,9 +47,9 @@ def compared(folder: Path) -> DerivedFiles:
 
 @pytest.mark.integration
 def test_what_is_true_holds(honest: Path) -> None:
-    printed = told("verify", honest)
+    printed = line_of("verify", honest)
     assert printed.endswith(f"{HOLDS}; all 6 games replayed")
-    printed = told("verify", honest, "--seconds", "0.0001")
+    printed = line_of("verify", honest, "--seconds", "0.0001")
     assert f"{HOLDS}; 0 of 6 games replayed (if one were false, " in printed
 
 
@@ -64,7 +64,7 @@ def test_what_is_true_holds(honest: Path) -> None:
     ],
 )
 def test_runs_of_all_kinds_hold(tmp_path: Path, words: list[str]) -> None:
-    told("verify", played(tmp_path, "agents=ab_vs_minimax", "depth=2", *words).folder)
+    line_of("verify", played(tmp_path, "agents=ab_vs_minimax", "depth=2", *words).folder)
 
 
 OF_PIECE = "update rows set row = json_set(row, '$.nodes', 7) where piece = 2"
@@ -104,7 +104,7 @@ KINDS = ["Raises", "Illegal", "Garbage", "Slow"]
 @pytest.mark.parametrize("how", mostly_nightly(KINDS, ["Illegal"]))
 def test_forfeits_hold(tmp_path: Path, how: str) -> None:
     words = [*DUEL, "games=4", f"second._target_=misbehaving.{how}", "+second.after=20"]
-    printed = told("verify", played(tmp_path, *words, "limits.seconds=0.15").folder)
+    printed = line_of("verify", played(tmp_path, *words, "limits.seconds=0.15").folder)
     assert f"from outside the lab, --trust runs it: agents.random: misbehaving.{how}" in printed
 
 
@@ -183,7 +183,7 @@ def test_games_are_played_again(count: str, honest: Path, tmp_path: Path) -> Non
         lines = [said for said in findings(folder, games=games) if said.startswith("replayed")]
         assert len(lines) == games
         assert all(f": ply 20: {name} is " in said for said in lines)
-    printed = told("verify", folder, "--games", "2", "--seed", "3", code=1)
+    printed = line_of("verify", folder, "--games", "2", "--seed", "3", code=1)
     assert printed.count("replayed: game") == 2 and "2 wrong" in printed
     assert "2 of 6 games replayed (if one were false, " in printed
     assert "33 % probability" in printed
@@ -213,7 +213,7 @@ def test_opponents_of_agents_that_cannot_be_made_again_are_checked(
 ) -> None:
     other = ["agent@second=random", "second._target_=misbehaving.Mine", "games=2"]
     folder = played(tmp_path, "agents=duel", *words.split(), *other, "openings.plies=9").folder
-    assert told("verify", folder).endswith(
+    assert line_of("verify", folder).endswith(
         "all 2 games replayed, as far as 1 of 2 agents played them"
     )
     for agent, due in ((1, 0), (0, 2)):
@@ -231,9 +231,11 @@ def test_what_was_played_by_another_version_is_played_again_by_twins_alone(
     honest: Path, tmp_path: Path
 ) -> None:
     folder = changed(copied(honest, tmp_path), OTHER_VERSION)
-    told("report", folder)
-    assert "not checked: games: other versions played them: numba 0.1 ->" in told("verify", folder)
-    assert told("verify", folder, "--independent").endswith(f"{HOLDS}; all 6 games replayed")
+    line_of("report", folder)
+    assert "not checked: games: other versions played them: numba 0.1 ->" in line_of(
+        "verify", folder
+    )
+    assert line_of("verify", folder, "--independent").endswith(f"{HOLDS}; all 6 games replayed")
     changed(folder, "update moves set nodes = nodes + 1 where game = 1 and ply = 40")
     lines = findings(folder, games=6, independent=True)
     assert any(said.startswith("replayed: game 1: ply 40: nodes is ") for said in lines)
@@ -248,9 +250,9 @@ def test_code_from_outside_runs_where_that_is_asked_for_and_in_another_process(
     monkeypatch.syspath_prepend(tmp_path)
     words = [*DUEL, "games=4", "second._target_=told_elsewhere.Told"]
     folder = played(tmp_path, *words).folder
-    printed = told("verify", folder)
+    printed = line_of("verify", folder)
     assert "--trust runs it: agents.random: told_elsewhere.Told" in printed
-    printed = told("verify", folder, "--trust")
+    printed = line_of("verify", folder, "--trust")
     assert "from outside" not in printed
     assert printed.endswith("all 4 games replayed")
     assert "told_elsewhere" not in sys.modules
@@ -347,11 +349,11 @@ def test_missing_and_additional_files_are_named(recorded_duel: Path, tmp_path: P
 @pytest.mark.integration
 def test_files_that_were_asked_for_later_are_compared(recorded_duel: Path, tmp_path: Path) -> None:
     folder = copied(recorded_duel, tmp_path)
-    told("report", folder, "--figures", "files")
+    line_of("report", folder, "--figures", "files")
     assert (folder / "elo.png").is_file()
-    told("report", folder, "--figures", "none")  # which leaves the files of figures
+    line_of("report", folder, "--figures", "none")  # which leaves the files of figures
     for kind in ("ggf", "wthor", "jsonl", "csv", "sqlite"):
-        told("export", folder, kind)
+        line_of("export", folder, kind)
     latex = RunKind().latex(folder, QUIET)
     (folder / "table.tex").write_text(f"{latex}\n", encoding="utf-8")
     assert compared(folder).wrong == []

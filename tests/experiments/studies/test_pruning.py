@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from runs import made, told
+from runs import line_of, made
 from students import HERE
 
 from othello_lab import Position
@@ -60,7 +60,7 @@ def test_searches_stand_between_minimax_and_the_smallest_tree(folder: Path) -> N
 @pytest.mark.integration
 def test_the_tree_of_a_search_from_outside_is_refused(tmp_path: Path) -> None:
     words = ["agents=duel", f"agent@first={HERE}:Student", "agent@second=minimax"]
-    said = told("study", "pruning", *words, f"results={tmp_path}", code=2)
+    said = line_of("study", "pruning", *words, f"results={tmp_path}", code=2)
     assert "Student" in said and "cannot be studied" in said and "run -m" in said
 
 
@@ -70,7 +70,7 @@ def test_positions_come_from_the_games_of_a_run(recorded_duel: Path, tmp_path: P
     _, folder = made(tmp_path, "study", "pruning", *words, "figures=false")
     positions = studies.load(folder)["positions"]
     assert len(positions) == 9 and positions["position"].is_unique
-    assert "ruleset=standard" in told(
+    assert "ruleset=standard" in line_of(
         "study", "pruning", *words, "ruleset=mini6", "evaluation=disc_count", code=2
     )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from runs import changed, made, told
+from runs import changed, line_of, made
 from shared import copied
 
 from othello_lab.__main__ import main
@@ -77,7 +77,7 @@ def test_a_piece_that_fails_is_told_and_can_be_done_again(folder: Path) -> None:
     assert len(rows(where)) == 10 and "piece 1: ValueError: no 1" in said
     (folder / "life").unlink()
     assert main(["resume", str(where)]) == 2  # its code is not the lab's
-    shown = told("resume", where, "--trust", "--retry-skipped")
+    shown = line_of("resume", where, "--trust", "--retry-skipped")
     assert len(rows(where)) == 12
     assert "row0" in shown and "row19" not in shown and "first 16" in shown
     assert str(where / "report.html") in shown  # however long, in one line
@@ -89,7 +89,7 @@ def test_after_ctrl_c_the_rest_is_done_by_resume(folder: Path) -> None:
     words = ["executor=serial", "study.trouble=stops", "study.at=2", f"study.where={folder}"]
     said, where = study(folder, "asking", *words, code=130)
     assert len(rows(where)) == 6 and f"othello-lab resume {where} --trust" in said
-    assert "asking: 3 of 6 pieces, stopped" in told("watch", where, "--once")
+    assert "asking: 3 of 6 pieces, stopped" in line_of("watch", where, "--once")
     assert main(["resume", str(where), "--trust", "--executor", "serial"]) == 0
     _, whole = study(folder, "asking", "executor=serial")
     assert rows(where) == rows(whole)
@@ -101,9 +101,9 @@ def test_a_study_of_matches_asks_for_runs_until_it_has_all(folder: Path) -> None
     said, where = study(folder, "growing", "executor=serial", code=1)  # the conclusion's
     assert "Games: [4, 2]." in said
     assert sorted(path.name for path in where.iterdir() if path.is_dir()) == ["0", "1"]
-    assert "growing: 2 runs so far, complete" in told("watch", where, "--once")
+    assert "growing: 2 runs so far, complete" in line_of("watch", where, "--once")
     assert main(["extend", str(where), "games=6"]) == 2
-    assert "Games: [4, 2]." in told("resume", where, "--trust", code=1)
+    assert "Games: [4, 2]." in line_of("resume", where, "--trust", code=1)
 
 
 def test_a_damaged_record_and_no_study_are_told_in_a_line(
@@ -114,9 +114,9 @@ def test_a_damaged_record_and_no_study_are_told_in_a_line(
     where = copied(recorded_study, tmp_path)
     changed(where, "create trigger late after insert on pieces begin select 1; end")
     for words in (["resume", str(where)], ["watch", str(where), "--once"]):
-        assert "no record of the lab" in told(*words, code=2)
+        assert "no record of the lab" in line_of(*words, code=2)
     (where / FILE).write_bytes(b"nothing" * 100)
-    assert "damaged" in told("watch", where, "--once", code=2)
+    assert "damaged" in line_of("watch", where, "--once", code=2)
 
 
 MIRROR = "study.by=nodes agents=ab_mirror agents.left.iterative=true agents.right.iterative=true"
@@ -153,4 +153,4 @@ def test_a_study_is_no_run(recorded_study: Path, recorded_duel: Path) -> None:
     """Its record has the same name: neither the page nor a look at what plays takes it for one."""
     assert runs_below(recorded_study.parent.parent) == []
     assert len(runs_below(recorded_duel.parent.parent)) == 1
-    assert "is a study" in told("compare", recorded_study, recorded_duel, code=2)
+    assert "is a study" in line_of("compare", recorded_study, recorded_duel, code=2)

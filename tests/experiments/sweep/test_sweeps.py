@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
-from runs import made, told
+from runs import line_of, made
 from shared import copied
 
 from othello_lab.__main__ import main
@@ -76,7 +76,7 @@ def test_one_table_and_one_report(tmp_path: Path) -> None:
     assert left["agents.right.depth"].tolist() == [2, 3]
     assert left["games_per_pairing"].tolist() == left["games"].tolist() == [2, 4]
     assert table["complete"].all()
-    assert "varies games" in told("extend", folder, "games=8", code=2)
+    assert "varies games" in line_of("extend", folder, "games=8", code=2)
     columns = ["run", "score"]
     pd.testing.assert_frame_equal(pd.read_csv(folder / "sweep.csv")[columns], table[columns])
     assert len(pd.read_parquet(folder / "sweep.parquet")) == len(table)
@@ -203,7 +203,7 @@ def test_failures_and_ctrl_c_end_in_a_report_and_resume_does_the_rest(
     monkeypatch.setattr(runs, "run", troubled)
     said, folder = made(tmp_path, "run", "-m", *QUICK, "depth=1,2,3", code=130)
     assert "failed run 1: depth=2: RuntimeError: no such luck" in said
-    assert "1 finished, 1 failed, 1 waiting" in told("watch", folder)
+    assert "1 finished, 1 failed, 1 waiting" in line_of("watch", folder)
     assert load(folder)["depth"].tolist() == [1, 1]
     text = (folder / "report.md").read_text()
     assert "1 of 3 finished" in text and "run 1: depth=2: RuntimeError: no such luck" in text
@@ -212,7 +212,7 @@ def test_failures_and_ctrl_c_end_in_a_report_and_resume_does_the_rest(
 
     for solved, code, depths in ((3, 1, [1, 1, 3, 3]), (2, 0, [1, 1, 2, 2, 3, 3])):
         trouble.pop(solved)
-        told("resume", folder, code=code)
+        line_of("resume", folder, code=code)
         assert load(folder)["depth"].tolist() == depths
     assert "no such luck" not in (folder / "report.md").read_text()
     assert (folder / "0" / FILE).stat().st_mtime_ns == first, "it was played again"
@@ -223,7 +223,7 @@ def test_games_are_added_to_all_runs_of_a_sweep(
     recorded_sweep: Path, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     folder = copied(recorded_sweep, tmp_path)
-    assert "only grow" in told("extend", folder, "games=2", code=2)
+    assert "only grow" in line_of("extend", folder, "games=2", code=2)
     assert main(["extend", str(folder), "games=4"]) == 0, "these are no fewer"
 
     resume, interrupted = runs.resume, []
@@ -237,11 +237,11 @@ def test_games_are_added_to_all_runs_of_a_sweep(
         return result
 
     monkeypatch.setattr(runs, "resume", stopped)
-    assert "othello-lab resume" in told("extend", folder, "games=8", code=130)
+    assert "othello-lab resume" in line_of("extend", folder, "games=8", code=130)
     assert load(folder)["complete"].tolist() == [True, True, False, False]
     assert main(["resume", str(folder)]) == 0
     assert load(folder)["games"].tolist() == [8] * 4
-    printed = told("watch", folder)
+    printed = line_of("watch", folder)
     assert "2 finished" in printed and "depth=2 finished 8 of 8" in printed
 
 
@@ -287,5 +287,5 @@ def test_folders_that_cannot_be_read(tmp_path: Path) -> None:
     (old := tmp_path / "old").mkdir()
     (old / "sweep.yaml").write_text("command: run -m depth=1,2")
     for command in ("resume", "show", "watch"):
-        assert "a sweep of version 0.2" in told(command, old, code=2)
-    assert "a sweep of version 0.2" in told("list", tmp_path)
+        assert "a sweep of version 0.2" in line_of(command, old, code=2)
+    assert "a sweep of version 0.2" in line_of("list", tmp_path)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runs import told as said
+from runs import line_of as said
 
 pytest.importorskip("starlette", reason="the extra play is not installed")
 
