@@ -44,9 +44,8 @@ class RecordedMoves:
 def recorded_moves(record: Record, most: int) -> RecordedMoves:
     """The decisions of up to ``most`` games, drawn by chance, always the same, if there are more;
     ValueError where they cannot be read."""
-    every = np.fromiter(
-        (game for (game,) in record.select("select game from turns")), dtype=np.int64
-    )
+    numbers = record.select("select game from turns")
+    every = np.fromiter((game for (game,) in numbers), dtype=np.int64)
     chosen = np.sort(every)
     if len(every) > most:
         chosen = np.sort(np.random.default_rng(0).choice(chosen, most, replace=False))
