@@ -493,7 +493,8 @@ def _set(config: DictConfig, override: Override, folders: Sequence[Path]) -> Non
             node[step] = {}
         node = node[step]
     is_there = name in [*node]  # an open one, too
-    if override.is_add() and is_there:
+    is_set = is_there and OmegaConf.select(node, name) is not None
+    if override.is_add() and is_set and not isinstance(value, dict | list):
         raise ConfigError(f"{override.input_line}: it is there already; {key}=... sets it")
     if not adds and not is_there:
         raise ConfigError(_no_setting(config, key, steps, name))

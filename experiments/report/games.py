@@ -62,7 +62,7 @@ def game_sample(facts: RunFacts) -> GameSample:
     record, rules = facts.record, facts.plan.rules
     games_each = facts.plan.schedule.games_each
     names = record.agents()["name"].tolist()
-    rank = [facts.ranks[name] for name in names]
+    rank = {names.index(name): rank for name, rank in facts.ranks.items()}
     by_pairing: dict[tuple[int, int], list[list[Any]]] = {}
     rows = record.rows(
         f"select {_COLUMNS} from games order by game limit ?", [games_each * _LOOKED_AT]
