@@ -202,9 +202,9 @@ def _chosen(session: TerminalSession, name: str, settings: Sequence[str]) -> Pla
     """An agent or a level by its name, with settings as on the command line."""
     setup = session.setup
     is_level = name in levels_only(setup.folders)
-    chosen = level_word("agent", name) if is_level else f"+agent@agent={name}"
-    words = [chosen, *(f"agent.{word}" for word in settings)]
-    return player(name, plain(compose(None, words, setup.folders))["agent"], setup.fill)
+    chosen = level_word("player", name) if is_level else f"+agent@player={name}"
+    words = [chosen, *(f"player.{word}" for word in settings)]
+    return player(name, plain(compose(None, words, setup.folders))["player"], setup.fill)
 
 
 def _human(session: TerminalSession, words: CommandWords) -> None:

@@ -137,7 +137,7 @@ def test_what_cannot_be_done_is_refused_and_the_board_stays(play: Play) -> None:
         "depth 65": "depth 65: a whole number from 1 to 64",
         "ordering fast": "'fast'",
         "agent alphabata": "'alphabeta'?",
-        "agent greedy depth=3": "depth'",
+        "agent greedy depth=3": "'depth'",
         "pruning maybe": "on, off",
         "debug loud": "debug loud:",
         "hint 0": "hint 0:",
