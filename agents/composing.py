@@ -338,11 +338,11 @@ def compose(
         config = pickle.loads(
             _composed_files(config_name, files, tuple(_times(conf_folder(), ".yaml")))
         )
-    HydraConfig.instance().set_config(config)
     _replace_names(config, folders)
     for override in parsed:
         if override not in chosen:
             _set(config, override, folders)
+    HydraConfig.instance().set_config(config)  # last, as names may have been composed, too
     return config
 
 
@@ -494,7 +494,7 @@ def _set(config: DictConfig, override: Override, folders: Sequence[Path]) -> Non
         node = node[step]
     is_there = name in [*node]  # an open one, too
     replaces = override.is_add() and is_there and not isinstance(value, dict | list)
-    if replaces and node[name] is not None:
+    if replaces and (OmegaConf.is_interpolation(node, name) or node[name] is not None):
         raise ConfigError(f"{override.input_line}: it is there already; {key}=... sets it")
     if not adds and not is_there:
         raise ConfigError(_no_setting(config, key, steps, name))
