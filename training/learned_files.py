@@ -16,7 +16,7 @@ from othello_lab.agents.evaluation import Evaluation
 from othello_lab.agents.learned.weights import LearnedWeights
 from othello_lab.core.system.files import make_folder, write_file
 from othello_lab.core.system.plain_yaml import read_yaml
-from othello_lab.core.system.settings import ConfigError, one_line
+from othello_lab.core.system.settings import ConfigError, from_plain, one_line
 from othello_lab.experiments.jobs.job import write_yaml
 from othello_lab.experiments.pairing import ResultTable
 
@@ -82,14 +82,11 @@ class StepResult:
         """Return the result of this label; ConfigError."""
         path = cls._file(folder, label)
         try:
-            content = read_yaml(path)
-            content["tables"] = [ResultTable(**table) for table in content["tables"]]
-            content["figures"] = [LearnedFigure(**figure) for figure in content["figures"]]
-            if content["label"] != label or not isinstance(content["evaluation"], dict):
-                raise ValueError("its label, or its evaluation, is another")
-            content["unit"] = None if content["unit"] is None else float(content["unit"])
-            return cls(**content)
-        except (OSError, TypeError, KeyError, ValueError) as error:
+            result = from_plain(cls, read_yaml(path))
+            if result.label != label:
+                raise ValueError("its label is another")
+            return result
+        except (OSError, TypeError, ValueError) as error:
             reason = f"what was learned cannot be read ({one_line(error)})"
             raise ConfigError(f"{path}: {reason}") from error
 
