@@ -179,7 +179,7 @@ def parse(word: str) -> Override:
     from hydra.errors import HydraException
 
     if not word.startswith("="):
-        with suppress(HydraException):
+        with suppress(HydraException, RecursionError):
             return OverridesParser.create().parse_override(word)
     if "=zip(" in word:
         raise ConfigError(f"{word}: zip(...) is for a sweep, run -m")
@@ -339,9 +339,7 @@ def compose(
             _composed_files(config_name, files, tuple(_times(conf_folder(), ".yaml")))
         )
     _replace_names(config, folders)
-    for override in parsed:
-        if override not in chosen:
-            _set(config, override, folders)
+    _set_all(config, [override for override in parsed if override not in chosen], folders)
     HydraConfig.instance().set_config(config)  # last, as names may have been composed, too
     return config
 
@@ -355,7 +353,7 @@ def plain(config: DictConfig) -> dict[str, Any]:
     names = [str(key) for key in config if key != "hydra"]
     try:
         data: Any = OmegaConf.to_container(OmegaConf.masked_copy(config, names), resolve=True)
-    except OmegaConfBaseException as error:
+    except (OmegaConfBaseException, RecursionError) as error:
         raise ConfigError(one_line(error)) from error
     return dict(data)
 
@@ -476,6 +474,17 @@ def _replace_names(node: DictConfig, folders: Sequence[Path], above: str = "") -
             _replace_names(node[key], folders, f"{where}.")
 
 
+def _set_all(config: DictConfig, overrides: Sequence[Override], folders: Sequence[Path]) -> None:
+    """Set single settings, in their order; raises ConfigError."""
+    from omegaconf.errors import OmegaConfBaseException
+
+    for override in overrides:
+        try:
+            _set(config, override, folders)
+        except (OmegaConfBaseException, RecursionError) as error:
+            raise ConfigError(f"{override.input_line!s:.100}: {one_line(error):.200}") from error
+
+
 def _set(config: DictConfig, override: Override, folders: Sequence[Path]) -> None:
     """Set a single setting, as Hydra does: ``key=value`` one that is there, ``+key=value`` a new
     one, ``++key=value`` either; ``~key`` removes it."""
@@ -498,6 +507,8 @@ def _set(config: DictConfig, override: Override, folders: Sequence[Path]) -> Non
         raise ConfigError(f"{override.input_line}: it is there already; {key}=... sets it")
     if not adds and not is_there:
         raise ConfigError(_no_setting(config, key, steps, name))
+    if override.is_delete() and value not in (None, node[name]):
+        raise ConfigError(f"{override.input_line}: it is {node[name]}; ~{key} removes it")
     if override.is_delete():
         del node[name]
     else:
@@ -517,7 +528,7 @@ def _no_setting(config: DictConfig, key: str, steps: Sequence[str], name: str) -
     group = where or "agents"  # some line-ups have settings of their own
     if (conf_folder() / group).is_dir():
         options = [option for option in choices(group) if name in own_settings(group, option)]
-        if options:
+        if options and name not in node:
             return f"{key} only goes with {' or '.join(f'{group}={option}' for option in options)}"
     known = [str(setting) for setting in node if setting != "_target_"]
     if where == "agents" and "first" in config:

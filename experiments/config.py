@@ -246,7 +246,7 @@ class RunConfig(Nameable):
     by their ``_target_``. The classes of these objects declare their settings.
     """
 
-    name: Annotated[str, Text(r"(?![/.])(?!.*\.\.).+", "a plain folder name")] = MISSING
+    name: Annotated[str, Text(r"(?![/.]|\?{3}$)(?!.*\.\.).+", "a plain folder name")] = MISSING
     """Results are filed under results/NAME/DATE-TIME/; by default the name of the line-up."""
     tags: Annotated[list[str], Each(Text(r"[^\s,=\[\]]+", "a word"))] = field(default_factory=list)
     """Words to find the results by: tags=[thesis,draft], then list tags=thesis."""

@@ -74,6 +74,10 @@ isolation.reads=[/nowhere] ¦ isolation.reads: /nowhere
 isolation=process isolation.writes=[/tmp] ¦ isolation.writes: ... isolation=process
 isolation=none isolation.network=true ¦ isolation.network: ... isolation=none
 isolation.reads=here ¦ list
+~games=3 ¦ ~games=3: ... 100 ... ~games
+~name ¦ name=???
+tags={} ¦ tags={}
+limits=${nope} limits.seconds=3 ¦ 'limits.seconds'
 isolation.chidlren=true ¦ chidlren
 = match random {}
 greedy until=never ¦ until=decided
