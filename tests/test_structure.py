@@ -47,7 +47,7 @@ MOST_LINES = {
     "training": ("training/**/*.py", 7360),
     "play": ("play/**/*.py", 7840),
     "beside": ("othello_lab/*.py benchmarks/*.py docs/**/*.py", 2320),
-    "settings": ("agents/composing.py */config.py core/system/settings.py", 2400),
+    "settings": ("agents/composing.py */config.py core/system/settings.py", 2420),
     "tests": ("tests/**/*.py", 36430),
 }
 """By room: its files, of which a later row may take some away, and the most lines that they may
